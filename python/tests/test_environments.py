@@ -265,11 +265,11 @@ def test_an_archive_on_the_cluster_is_used_where_it_is():
 
 
 def test_an_archive_whose_python_is_a_link_says_so_where_it_leads_nowhere(tmp_path):
-    link = archive_of(tmp_path / "venv.tar.gz", {"bin/python": "/nowhere/python3", OWN: b"x"})
+    link = archive_of(tmp_path / "venv.tar.gz", {"bin/python": f"{tmp_path}/none/python3", OWN: b"x"})
     python = environments.prepare(link, on="yarn", env={}, progress=lambda text: None)
     done = subprocess.run([*python.command, "-c", "1"], cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 1
-    assert done.stderr.startswith(f"gangrun: the environment {link}, which has no interpreter but a link to /nowhere/python3,")
+    assert done.stderr.startswith(f"gangrun: the environment {link}, which has no interpreter but a link to {tmp_path}/none/python3,")
     assert done.stderr.count("\n") == 1
 
 

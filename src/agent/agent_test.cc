@@ -181,11 +181,11 @@ TEST_F(AgentTest, RunsTheCommandTellsItsEndAndEndsWhenItIsTold) {
 }
 
 TEST_F(AgentTest, ACommandThatIsNotThereCouldNotBeStarted) {
-  begin_with({"/nothing/at/all"});
+  begin_with({folder_ + "/none"});
   start_run();
   const auto exited = wait_for<job::Exited>();
   EXPECT_EQ(exited.report.why.reason, job::Reason::kCouldNotStart);
-  EXPECT_THAT(to_words(exited.report.why), HasSubstr("/nothing/at/all"));
+  EXPECT_THAT(to_words(exited.report.why), HasSubstr(folder_ + "/none"));
   // It waits for another start all the same.
   EXPECT_TRUE(server_->send_end(kWorker, seconds(20)));
   EXPECT_EQ(exit_status(), 0);

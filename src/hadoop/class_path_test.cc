@@ -77,7 +77,7 @@ TEST_F(ClassPath, OfTheDefaultIsWhatAnInstallationHas) {
 
 TEST_F(ClassPath, IsEmptyWhereTheNodeHasNoHadoop) {
   file("/conf/core-site.xml");
-  variables_ = {{"HADOOP_CONF_DIR", "/conf"}, {"HADOOP_HOME", "/nowhere"}};
+  variables_ = {{"HADOOP_CONF_DIR", "/conf"}, {"HADOOP_HOME", "/none"}};
   EXPECT_EQ(shown(std::string(kDefaultClassPath)), "");
   EXPECT_EQ(shown("$UNKNOWN/*,$,${,{{,/*"), "");
 }

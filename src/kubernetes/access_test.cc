@@ -78,13 +78,13 @@ TEST(FindAccess, LooksWhereKubectlLooks) {
     return access.ok() ? access->source : access.error().message;
   };
   EXPECT_EQ(source({}, {}), "/home/u/.kube/config");
-  EXPECT_EQ(source({}, {{"KUBECONFIG", "/gone:/k:/k:"}}), "/k");
+  EXPECT_EQ(source({}, {{"KUBECONFIG", "/k0:/k:/k:"}}), "/k");
   EXPECT_EQ(source({.kubeconfig = "/own", .context = ""}, {{"KUBECONFIG", "/k"}}), "/own");
-  EXPECT_EQ(source({}, {{"KUBECONFIG", "/gone"}}), "while reading the kubeconfig: no file /gone");
-  EXPECT_EQ(source({}, {{"KUBECONFIG", "/gone:/too"}}),
-            "no cluster is configured: of KUBECONFIG=/gone:/too no file exists");
-  EXPECT_EQ(source({.kubeconfig = "/gone", .context = ""}, {}),
-            "while reading the kubeconfig: no file /gone");
+  EXPECT_EQ(source({}, {{"KUBECONFIG", "/k0"}}), "while reading the kubeconfig: no file /k0");
+  EXPECT_EQ(source({}, {{"KUBECONFIG", "/k0:/too"}}),
+            "no cluster is configured: of KUBECONFIG=/k0:/too no file exists");
+  EXPECT_EQ(source({.kubeconfig = "/k0", .context = ""}, {}),
+            "while reading the kubeconfig: no file /k0");
 }
 
 TEST(FindAccess, SaysWhereItLookedInVain) {

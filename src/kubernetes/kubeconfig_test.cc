@@ -21,7 +21,7 @@ std::string kubeconfig_error(const std::string& text) {
 
 TEST(ReadKubeconfig, TheFirstFileWinsForEachName) {
   const auto machine = test_surroundings({{"/1", kFirst}, {"/2", kSecond}, {"/3", ""}});
-  const auto config = read_kubeconfig({"/1", "/gone", "/3", "/2"}, true, machine);
+  const auto config = read_kubeconfig({"/1", "/0", "/3", "/2"}, true, machine);
   ASSERT_TRUE(config.ok()) << config.error().message;
   EXPECT_THAT(config->files, testing::ElementsAre("/1", "/3", "/2"));
   EXPECT_EQ(config->current_context, "b");
@@ -33,10 +33,10 @@ TEST(ReadKubeconfig, TheFirstFileWinsForEachName) {
 }
 
 TEST(ReadKubeconfig, OneMissingFileIsAnError) {
-  const auto config = read_kubeconfig({"/gone"}, false, test_surroundings({}));
+  const auto config = read_kubeconfig({"/0"}, false, test_surroundings({}));
   ASSERT_FALSE(config.ok());
   EXPECT_EQ(config.error().code, base::Code::kNotFound);
-  EXPECT_EQ(config.error().message, "while reading the kubeconfig: no file /gone");
+  EXPECT_EQ(config.error().message, "while reading the kubeconfig: no file /0");
 }
 
 TEST(ReadKubeconfig, SaysWhatIsWrongWithAFile) {

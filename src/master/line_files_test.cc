@@ -68,8 +68,10 @@ TEST(LineFiles, ABoundIsKeptAndToldInTheFile) {
 TEST(LineFiles, WhatCannotBeWrittenIsToldOnce) {
   LogRecorder log;
   LineFiles files(log);
-  files.add("/nowhere/worker-0", false, "one", kWritten);
-  files.add("/nowhere/worker-0", false, "two", kWritten);
+  const TestFolder folder;
+  const std::string prefix = folder.path() + "/none/worker-0";
+  files.add(prefix, false, "one", kWritten);
+  files.add(prefix, false, "two", kWritten);
   EXPECT_THAT(log.lines, testing::ElementsAre(testing::HasSubstr("output is missing")));
   EXPECT_EQ(files.lost_lines(), 2U);
 }

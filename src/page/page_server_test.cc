@@ -85,7 +85,7 @@ TEST_F(PageServerTest, CanOnlyBeRead) {
 
 TEST_F(PageServerTest, SendsOthersToTheProxy) {
   server.set_proxies({"127.0.0.9", "::1"});
-  for (const char* path : {"/", "/status.json", "/nothing"}) {
+  for (const char* path : {"/", "/status.json", "/other"}) {
     const auto sent = ask(path);
     EXPECT_EQ(sent.status, 302) << path;
     EXPECT_EQ(sent.headers.get("Location"), "http://rm:8088/proxy/application_1_0001/");

@@ -157,7 +157,7 @@ CONFIGS = {
     "a proxy with words": config_of(**{"proxy-url": "http://" + EVIL}),
     "a proxy of another kind": config_of(**{"proxy-url": "socks5://127.0.0.1:1"}),
     "a name for TLS with words": config_of(**{"tls-server-name": EVIL}),
-    "no authority": config_of(**{"certificate-authority": "/nowhere"}),
+    "no authority": config_of(**{"certificate-authority": "{none}"}),
     "an authority without an end": config_of(**{"certificate-authority": "/dev/zero"}),
     "an authority that nobody writes": config_of(**{"certificate-authority": "{fifo}"}),
     "an authority that is a folder": config_of(**{"certificate-authority": "/"}),
@@ -188,7 +188,7 @@ def test_a_kubeconfig_that_leads_nowhere_is_one_short_error(run_with, make_serve
     server = make_server(lambda talk: talk.refuse(403, "Forbidden", "no"))
     told = CONFIGS[name](server.port)
     text = told if isinstance(told, str) else json.dumps(told)
-    (tmp_path / "config").write_text(text.replace("{fifo}", str(tmp_path / "fifo")))
+    (tmp_path / "config").write_text(text.replace("{fifo}", str(tmp_path / "fifo")).replace("{none}", str(tmp_path / "none")))
     said = run_with(tmp_path / "config", "--insecure")
     assert said.strip().count("\n") == 0, said
     assert not any("x-evil" in talk.headers for talk in server.talks)

@@ -170,5 +170,5 @@ def test_a_full_disk(gangrun, tmp_path):
 
 
 def test_an_agent_that_is_not_there(run_gangrun, home, tmp_path):
-    done = run_gangrun("run", "-r", "worker:1", "--", "true", env={"GANGRUN_AGENT": "/nothing"}, cwd=tmp_path)
-    refused(done, home, "GANGRUN_AGENT", "/nothing", status=3)
+    done = run_gangrun("run", "-r", "worker:1", "--", "true", env={"GANGRUN_AGENT": str(tmp_path / "none")}, cwd=tmp_path)
+    refused(done, home, "GANGRUN_AGENT", str(tmp_path / "none"), status=3)

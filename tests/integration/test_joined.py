@@ -213,7 +213,8 @@ def test_who_comes_second_is_told_so_and_starts_nothing(start):
         remove(answer["scratch"])
 
 
-def test_bad_input_is_told_and_takes_nobodys_place(start):
+def test_bad_input_is_told_and_takes_nobodys_place(start, tmp_path):
+    missing = str(tmp_path / "none")
     job = start({"worker": 1})
     gone = job.executor()
     gone.kill()
@@ -222,7 +223,7 @@ def test_bad_input_is_told_and_takes_nobodys_place(start):
             ({"task": 7}, "the input: "), ({"task": "worker"}, "worker"), ({"mode": 1}, "unknown member \"mode\""),
             ({"command": []}, "\"command\" is empty"), ({"working_folder": "here"}, "here is not an absolute path"),
             ({"environment": {"A=B": "c"}}, "\"environment\": A=B cannot be a variable"),
-            ({"scratch": "/nowhere"}, "\"scratch\": /nowhere"), ({"scratch": "/tmp"}, "that no other has rights in (0700)"),
+            ({"scratch": missing}, f"\"scratch\": {missing}"), ({"scratch": "/tmp"}, "that no other has rights in (0700)"),
             ({"live_with": gone.pid}, f"process {gone.pid} has ended"), ({"live_with_start_ticks": 1}, "has ended"),
             ({"own_port": 0}, "\"own_port\": 0 is not a port"), ({"own_port": 70_000}, "own_port"),
             ({"own_host": "a b"}, "\"host\": 'a b' is not a host's name or address"),

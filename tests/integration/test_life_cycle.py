@@ -70,7 +70,7 @@ def test_a_signal_is_named(run_gangrun, tmp_path):
 
 def test_a_command_that_cannot_be_executed_is_not_retried(run_gangrun, tmp_path):
     script = tmp_path / "script"
-    script.write_text("#!/no/such/interpreter\n")
+    script.write_text(f"#!{tmp_path}/none/interpreter\n")
     script.chmod(0o755)
     done, final = run_job(run_gangrun, tmp_path,
                           {"tasks": {"worker": {}}, "command": [str(script)], "restarts": 3})

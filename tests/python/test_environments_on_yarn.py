@@ -104,7 +104,7 @@ def make_conda_prefix(archive, prefix):
     (prefix / "conda-meta").mkdir()
     (prefix / "conda-meta/history").touch()
     (prefix / "conda-meta/python-0.json").write_text(json.dumps(
-        {"name": "python", "version": version, "url": "", "files": files, "link": {"source": "/no/cache"}}))
+        {"name": "python", "version": version, "url": "", "files": files, "link": {"source": str(prefix / "none")}}))
 
 
 def test_an_archive_of_conda_pack_runs_there(conda_pack, run, venv, tmp_path):
@@ -122,10 +122,10 @@ def test_an_archive_of_conda_pack_runs_there(conda_pack, run, venv, tmp_path):
     assert "packs" not in done.stderr and "uploads conda.tar.gz" in done.stderr
 
 
-def test_what_cannot_run_there_is_told_before_or_in_one_line(run):
-    missing = run("/no/such/env.tar.gz")
+def test_what_cannot_run_there_is_told_before_or_in_one_line(run, tmp_path):
+    missing = run(f"{tmp_path}/none.tar.gz")
     assert missing.returncode == 1
-    assert missing.stderr.rstrip().endswith("InvalidJob: environment: there is no /no/such/env.tar.gz")
+    assert missing.stderr.rstrip().endswith(f"InvalidJob: environment: there is no {tmp_path}/none.tar.gz")
     away = run("hdfs:///tmp/no-such-env.tar.gz")
     assert away.returncode == 1
     assert "archives.env" in away.stderr and "no-such-env.tar.gz" in away.stderr

@@ -220,7 +220,7 @@ def test_what_a_host_lacks_is_named(run_here, login, why):
     assert done.status == 3 and f"host here {why}" in done.stderr, done
 
 
-@pytest.mark.parametrize("login", ["PATH=", "unset PATH", "PATH=/nowhere", "ulimit -n 64",
+@pytest.mark.parametrize("login", ["PATH=", "unset PATH", "PATH=$PWD/none", "ulimit -n 64",
                                    "i=0; while [ $i -lt 500 ]; do i=$((i + 1)); read -r line; done"])
 def test_a_job_runs_after_an_odd_login(run_gangrun, fake_ssh, tmp_path, login):
     fake_ssh(f"{login}\nexec /bin/sh")

@@ -84,6 +84,8 @@ RULES = [
     Rule(r"(?i)\bnot implemented\b|\bNotImplementedError\b", "the thing itself, or a clear refusal of what is asked", code,
          "raise NotImplementedError"),
     Rule("/none" + r"xistent\b", "a path inside a folder that the test made", code, '"/none' + 'xistent"'),
+    # Behind the start of a text: what follows a folder's name is fine.
+    Rule("(?<!\\+ )[\"'!=]/(now" + r"here|gone|nothing|no)\b(?!-)", "a path inside a folder that the test made", code, 'open("/now' + 'here")'),
     Rule(r"(?i)\bwhite-?list|\bblack-?list", "allow list, deny list", everything, "whitelist"),
     Rule("/(" + "work|farm|root" + r")/|/tmp/b/", "a path that every machine has", everything, "/wo" + "rk/main"),
     Rule("|".join([r"pypi\.org", "pythonhosted", r"registry\.npmjs", r"crates\.io/", r"proxy\.golang", r"repo1?\.maven",

@@ -125,7 +125,7 @@ def test_tensorflow_without_what_libhdfs_needs(check_hadoop_env, hdfs_tensorflow
 
 
 def test_a_configuration_that_is_not_there(doctor, check_hadoop_env, tmp_path):
-    for folder in ("", "/nowhere"):
+    for folder in ("", str(tmp_path / "none")):
         only_failed(doctor(status=COULD_NOT_START, HADOOP_CONF_DIR=folder), "variables")
     (tmp_path / "conf").mkdir()
     only_failed(doctor(status=COULD_NOT_START, HADOOP_CONF_DIR=str(tmp_path / "conf")), "configuration")
@@ -171,10 +171,11 @@ def test_another_file_system_must_work_too(doctor, hadoop, no_python, home_folde
     assert "hdfs://nameservice" in only_failed(checks, "s3://bucket")["to_do"]
 
 
-def test_a_node_that_has_another_python(doctor, no_python, home_folder):
-    checks = doctor("--remote", "--python", "/nowhere/python", **no_python)
+def test_a_node_that_has_another_python(doctor, no_python, home_folder, tmp_path):
+    missing = tmp_path / "none/python"
+    checks = doctor("--remote", "--python", str(missing), **no_python)
     not_checked = [check["found"] for name, check in checks.items() if name.startswith("TensorFlow")]
-    assert not_checked == ["/nowhere/python is not a program here", "the node has no /nowhere/python"]
+    assert not_checked == [f"{missing} is not a program here", f"the node has no {missing}"]
 
 
 @pytest.fixture

@@ -171,7 +171,7 @@ def test_the_output_of_an_ended_job_comes_from_the_aggregated_logs(jobs):
 
 
 @decides
-def test_bad_input_is_refused_before_anything_is_started(jobs, hadoop):
+def test_bad_input_is_refused_before_anything_is_started(jobs, hadoop, tmp_path):
     write_task(jobs)
     before = len(hadoop.applications())
     command = ("--", "python3", "task.py")
@@ -182,7 +182,8 @@ def test_bad_input_is_refused_before_anything_is_started(jobs, hadoop):
         return done.stderr
 
     assert "HADOOP_CONF_DIR is not set" in refusal("-r", "worker:1", env={"HADOOP_CONF_DIR": ""})
-    assert "/nowhere" in refusal("-r", "worker:1", env={"HADOOP_CONF_DIR": "/nowhere"})
+    missing = str(tmp_path / "none")
+    assert missing in refusal("-r", "worker:1", env={"HADOOP_CONF_DIR": missing})
     assert "there is no queue nosuch; allowed:" in refusal("-r", "worker:1", "--queue", "nosuch")
     too_much = refusal("-r", "worker:1", "-m", "900g")
     assert "921600 MiB" in too_much and "allowed: up to" in too_much

@@ -51,8 +51,8 @@ def configured(hadoop, tmp_path):
 def test_a_configuration_that_is_not_there(refused, tmp_path):
     assert refused(HADOOP_CONF_DIR="") == (
         "HADOOP_CONF_DIR is not set; set it to the folder with the cluster's core-site.xml and yarn-site.xml")
-    assert refused(HADOOP_CONF_DIR="/nowhere") == (
-        "HADOOP_CONF_DIR: there is no /nowhere; expected the folder with the cluster's core-site.xml and yarn-site.xml")
+    assert refused(HADOOP_CONF_DIR=f"{tmp_path}/none") == (
+        f"HADOOP_CONF_DIR: there is no {tmp_path}/none; expected the folder with the cluster's core-site.xml and yarn-site.xml")
     assert refused(HADOOP_CONF_DIR=str(tmp_path)) == (
         f"HADOOP_CONF_DIR: {tmp_path} has no yarn-site.xml; expected the folder with the cluster's core-site.xml and "
         "yarn-site.xml")

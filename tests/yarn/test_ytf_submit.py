@@ -237,7 +237,7 @@ def test_bad_input_is_one_line_and_submits_nothing(ytf_submit, jobs, hadoop, tmp
     storage.order(hadoop, "/locked", "SETPERMISSION", permission="000")
     url = hadoop.hdfs_url
     for words, error in (
-            (("-i", "/nowhere"), "-i: '/nowhere': there is no such file or folder on this machine"),
+            (("-i", f"{tmp_path}/none"), f"-i: '{tmp_path}/none': there is no such file or folder on this machine"),
             (("-i", f"{url}/nowhere"), f"-i: '{url}/nowhere': GETFILESTATUS /nowhere at "),
             (("-s", "nowhere.py"), "-s: 'nowhere.py': there is no such file or folder on this machine"),
             (("-s", "."), "-s: '.': is not a file; allowed: a file"),

@@ -92,11 +92,11 @@ TEST_F(LocalClusterTest, TellsWhereAnAgentIsAndThatItHasEnded) {
 
 TEST_F(LocalClusterTest, WithoutAProgramThereIsNoAgent) {
   LocalCluster::Options other = options();
-  other.agent_program = folder + "/nothing";
+  other.agent_program = folder + "/none";
   LocalCluster cluster(loop, other);
   listen(cluster);
   cluster.start(worker, 1, launch("exit"));
-  EXPECT_THAT(to_words(next<job::AgentEnded>().why), HasSubstr("/nothing"));
+  EXPECT_THAT(to_words(next<job::AgentEnded>().why), HasSubstr("/none"));
 }
 
 TEST_F(LocalClusterTest, AStopAsksTheAgent) {

@@ -83,7 +83,7 @@ TEST(BatchSystem, GivesTheHostsOfItsJob) {
   EXPECT_EQ(batch({{"PBS_NODEFILE", "/spool/nodes"}}), "PBS_NODEFILE: n1:2 n2:1");
   EXPECT_EQ(batch({{"LSB_HOSTS", "n1 n1 n2"}}), "LSB_HOSTS: n1:2 n2:1");
   EXPECT_EQ(batch({{"HOME", "/root"}}), "none");
-  EXPECT_EQ(batch({{"PBS_NODEFILE", "/gone"}}), "error: PBS_NODEFILE: /gone");
+  EXPECT_EQ(batch({{"PBS_NODEFILE", "/spool/none"}}), "error: PBS_NODEFILE: /spool/none");
 }
 
 }  // namespace

@@ -156,9 +156,9 @@ TEST_F(LoginScriptTest, NeedsNoPathAndLeavesItAsItWas) {
   const std::string folder = make_folder("here");
   std::ofstream(folder + "/agents/abc") << "#!/bin/sh\necho runs with \"[${PATH-unset}]\"\n";
   agent_bytes_ = std::filesystem::file_size(folder + "/agents/abc");
-  for (const char* path : {"", "/nowhere"}) {
-    before_ = std::string("PATH=") + path;
-    EXPECT_EQ(says(folder), "m agent\nruns with [" + std::string(path) + "]\n");
+  for (const std::string& path : {std::string(), (base_ / "none").string()}) {
+    before_ = "PATH=" + path;
+    EXPECT_EQ(says(folder), "m agent\nruns with [" + path + "]\n");
   }
 }
 

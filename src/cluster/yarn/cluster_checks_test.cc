@@ -33,7 +33,7 @@ ClusterView view() {
 
 TEST(ClusterChecks, OnlyTheConfigurationSFolderIsNeeded) {
   EXPECT_EQ(check_variables({}, is_known).verdict, Verdict::kFailed);
-  EXPECT_EQ(check_variables({{"HADOOP_CONF_DIR", "/nowhere"}}, is_known).verdict, Verdict::kFailed);
+  EXPECT_EQ(check_variables({{"HADOOP_CONF_DIR", "/other"}}, is_known).verdict, Verdict::kFailed);
   const Check good = check_variables({{"HADOOP_CONF_DIR", "/conf"}}, is_known);
   EXPECT_EQ(good.verdict, Verdict::kOk);
   EXPECT_EQ(good.found,
@@ -43,9 +43,9 @@ TEST(ClusterChecks, OnlyTheConfigurationSFolderIsNeeded) {
 
 TEST(ClusterChecks, AVariableThatNamesNothingIsTold) {
   const Check check =
-      check_variables({{"HADOOP_CONF_DIR", "/conf"}, {"JAVA_HOME", "/gone"}}, is_known);
+      check_variables({{"HADOOP_CONF_DIR", "/conf"}, {"JAVA_HOME", "/other"}}, is_known);
   EXPECT_EQ(check.verdict, Verdict::kWarning);
-  EXPECT_EQ(check.found, "HADOOP_CONF_DIR=/conf; no folder: JAVA_HOME=/gone");
+  EXPECT_EQ(check.found, "HADOOP_CONF_DIR=/conf; no folder: JAVA_HOME=/other");
 }
 
 TEST(ClusterChecks, WhatLibhdfsLacksIsNamed) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -56,8 +57,11 @@ TEST_F(HostFactsTest, TheSystemAndItsRoomAreTold) {
   EXPECT_GT(hello->free_bytes, 0);
   // The one that was wanted needs no excuse.
   EXPECT_EQ(hello->containment_lack, "");
-  options_.folder = "/no/such/folder";
+  std::string folder = "/tmp/gangrun-host-facts-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  options_.folder = folder + "/none";
   EXPECT_EQ(hello_of(options_)->free_bytes, 0);
+  EXPECT_EQ(::rmdir(folder.c_str()), 0);
 }
 
 TEST_F(HostFactsTest, AnInterfaceIsTaken) {
