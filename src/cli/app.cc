@@ -25,12 +25,41 @@ constexpr std::string_view kCommandWithWords = "run";
 
 // What commands are called in other programs of this kind.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
-    {"list", "ps"},         {"ls", "ps"},        {"jobs", "ps"},     {"stop", "kill"},
-    {"cancel", "kill"},     {"end", "kill"},     {"submit", "run"},  {"start", "run"},
-    {"launch", "run"},      {"exec", "run"},     {"delete", "rm"},   {"remove", "rm"},
-    {"describe", "status"}, {"info", "status"},  {"show", "status"}, {"tail", "logs"},
-    {"log", "logs"},        {"output", "logs"},  {"top", "attach"},  {"watch", "attach"},
-    {"check", "doctor"},    {"forward", "open"}, {"get", "fetch"},   {"download", "fetch"},
+    {"list", "ps"},         {"ls", "ps"},         {"jobs", "ps"},        {"stop", "kill"},
+    {"cancel", "kill"},     {"end", "kill"},      {"submit", "run"},     {"start", "run"},
+    {"launch", "run"},      {"exec", "run"},      {"delete", "rm"},      {"remove", "rm"},
+    {"describe", "status"}, {"info", "status"},   {"show", "status"},    {"tail", "logs"},
+    {"log", "logs"},        {"output", "logs"},   {"top", "attach"},     {"watch", "attach"},
+    {"check", "doctor"},    {"forward", "open"},  {"get", "fetch"},      {"download", "fetch"},
+    {"terminate", "kill"},  {"shutdown", "kill"}, {"abort", "kill"},     {"quit", "kill"},
+    {"halt", "kill"},       {"down", "kill"},     {"queue", "ps"},       {"squeue", "ps"},
+    {"up", "run"},          {"sbatch", "run"},    {"inspect", "status"},
+};
+
+// What flags of `run` are called in other programs, where ours has another form.
+constexpr std::pair<std::string_view, std::string_view> kOtherFlags[] = {
+    {"--nnodes", "-r worker:N"},
+    {"--np", "-r worker:N"},
+    {"--num-proc", "-r worker:N"},
+    {"--workers", "-r worker:N"},
+    {"--num-workers", "-r worker:N"},
+    {"--num_workers", "-r worker:N"},
+    {"--ntasks", "-r worker:N"},
+    {"--instances", "-r worker:N"},
+    {"--replicas", "-r worker:N"},
+    {"-w", "-r worker:N"},
+    {"-N", "-r worker:N"},
+    {"-H", "--hosts"},
+    {"--host-list", "--hosts"},
+    {"--nproc-per-node", "--processes"},
+    {"--nproc_per_node", "--processes"},
+    {"--ntasks-per-node", "--processes"},
+    {"--num-ps", "-r ps:N"},
+    {"--num_ps", "-r ps:N"},
+    {"--local", "--on local"},
+    {"--yarn", "--on yarn"},
+    {"--kubernetes", "--on kubernetes"},
+    {"--ssh", "--on ssh"},
 };
 
 // Every program is asked for its version, and for help, in these words too.
@@ -128,6 +157,11 @@ std::string explain_extra(const CLI::App& app, const std::string& word) {
     for (const CommandModel& child : model.commands) known.push_back(child.name);
   }
   std::string sentence = base::format("{} {}", what, job::in_quotes(name));
+  if (command != nullptr && command->get_name() == kCommandWithWords) {
+    for (const auto& [other, ours] : kOtherFlags) {
+      if (name == other) return sentence + base::format("; did you mean {}?", ours);
+    }
+  }
   if (command == nullptr && what == "unknown command") {
     for (const auto& [other, ours] : kOtherNames) {
       if (name == other) return sentence + base::format("; did you mean {}?", ours);

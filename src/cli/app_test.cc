@@ -81,10 +81,17 @@ TEST(CommandLine, VersionAndHelpAreAskedForInOtherWordsToo) {
 }
 
 TEST(CommandLine, FlagsAreCalledAsKeysAre) {
-  for (const auto& [flag, meant] : std::map<std::string, std::string>{{"--cpus", "--vcores"},
-                                                                      {"--mem=1", "--memory"},
-                                                                      {"--backend", "--on"},
-                                                                      {"--jsno", "--json"}}) {
+  for (const auto& [flag, meant] :
+       std::map<std::string, std::string>{{"--cpus", "--vcores"},
+                                          {"--mem=1", "--memory"},
+                                          {"--backend", "--on"},
+                                          {"--nnodes", "-r worker:N"},
+                                          {"--workers=3", "-r worker:N"},
+                                          {"-w", "-r worker:N"},
+                                          {"-H", "--hosts"},
+                                          {"--nproc_per_node", "--processes"},
+                                          {"--local", "--on local"},
+                                          {"--jsno", "--json"}}) {
     client::TestContext test;
     EXPECT_EQ(run_command_line({"run", flag, "2", "true"}, test.context()),
               client::ExitStatus::kBadInput);
@@ -98,6 +105,8 @@ TEST(CommandLine, NamesOfOtherProgramsAreToldOurs) {
                                                                       {"jobs", "ps"},
                                                                       {"stop", "kill"},
                                                                       {"cancel", "kill"},
+                                                                      {"terminate", "kill"},
+                                                                      {"shutdown", "kill"},
                                                                       {"submit", "run"}}) {
     client::TestContext test;
     EXPECT_EQ(run_command_line({word, "x"}, test.context()), client::ExitStatus::kBadInput);

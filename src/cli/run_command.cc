@@ -21,11 +21,19 @@ namespace gangrun::cli {
 namespace {
 
 // For mpirun and srun -n is the number of tasks.
-base::Error told_of_tasks(const base::Error& error, const job::Flags& flags) {
+base::Error told_of_tasks(const base::Error& error, const client::RunOptions& options) {
+  const job::Flags& flags = options.flags;
   constexpr std::string_view kNamespace = "kubernetes.namespace";
   const auto given = flags.job_fields.find(kNamespace);
-  const bool is_told = error.message.find(kNamespace) != std::string::npos;
-  if (!is_told || given == flags.job_fields.end() || !given->second) return error;
+  if (given == flags.job_fields.end() || !given->second) return error;
+  // "-np 4" is the namespace "p" and the job file "4".
+  const auto tasks = base::parse_integer(options.spec_path);
+  if (*given->second == "p" && tasks && *tasks > 0) {
+    return base::invalid_argument(base::format(
+        "-np {0}: -n is the namespace on Kubernetes; to start {0} tasks, use -r worker:{0}",
+        *tasks));
+  }
+  if (error.message.find(kNamespace) == std::string::npos) return error;
   const auto count = base::parse_integer(*given->second);
   if (!count || *count < 1) return error;
   return base::invalid_argument(base::format(
@@ -42,7 +50,7 @@ base::Result<job::JobSpec> settle_input(const client::RunOptions& options,
                        "read; cd to another one"};
   }
   auto read = client::read_job(options, context.folder, context.places.rules(), &without_use);
-  if (!read.ok()) return told_of_tasks(read.error(), options.flags);
+  if (!read.ok()) return told_of_tasks(read.error(), options);
   job::JobSpec spec = *std::move(read);
   GANGRUN_TRY(context.places.check_flags(options, spec));
   const client::Place& place = *context.places.find(spec.on);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "job/units.h"
 
@@ -25,6 +26,12 @@ constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"replicas", "instances"},
     {"count", "instances"},
     {"size", "instances"},
+    {"workers", "instances"},
+    {"num_workers", "instances"},
+    {"nnodes", "instances"},
+    {"roles", "tasks"},
+    {"services", "tasks"},
+    {"groups", "tasks"},
     {"cmd", "command"},
     {"args", "command"},
     {"script", "command"},
@@ -47,9 +54,10 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 
 std::optional<std::string> same_name(std::string_view text,
                                      const std::vector<std::string>& allowed) {
-  if (contains(allowed, text)) return std::string(text);
+  const std::string name = base::in_small_letters(text);
+  if (contains(allowed, name)) return name;
   for (const auto& [other, ours] : kOtherNames) {
-    if (text == other && contains(allowed, ours)) return std::string(ours);
+    if (name == other && contains(allowed, ours)) return std::string(ours);
   }
   return std::nullopt;
 }

@@ -9,8 +9,8 @@
 
 namespace gangrun::job {
 
-// The one of `allowed` that is `text`, or is what other programs of this kind call so: "vcores" for
-// "cpus".
+// The one of `allowed` that is `text` in any case, or is what other programs of this kind call so:
+// "vcores" for "cpus".
 std::optional<std::string> same_name(std::string_view text,
                                      const std::vector<std::string>& allowed);
 

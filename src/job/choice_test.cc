@@ -44,6 +44,13 @@ TEST(Choice, NamesOfOtherProgramsAreToldOurs) {
             "'torch' is not a known key; allowed: vcores, gpus, memory, instances");
 }
 
+TEST(Choice, ANameIsMeantInAnyCase) {
+  const std::vector<std::string> frameworks{"tensorflow", "pytorch", "none"};
+  const std::pair<const char*, const char*> meant[] = {
+      {"TF", "tensorflow"}, {"Torch", "pytorch"}, {"PyTorch", "pytorch"}, {"None", "none"}};
+  for (const auto& [text, ours] : meant) EXPECT_EQ(same_name(text, frameworks), ours);
+}
+
 TEST(Choice, AnErrorSaysWhatWasMeantAndWhatIsAllowed) {
   EXPECT_EQ(choice_from<Policy>("trackd").error().message,
             "'trackd' is not a policy; did you mean 'tracked'? allowed: tracked, service, "

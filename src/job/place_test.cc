@@ -196,7 +196,7 @@ TEST(Place, BuildGivesItItsOneNameAndItsQueue) {
   Flags queue = flags;
   queue.queue = "q";
   EXPECT_EQ(build(std::nullopt, queue, {.places = &places}).error().message,
-            "--queue: there.queue: 'q' is not allowed with `on: here`; allowed with `on: there`");
+            "--queue: there.queue is not allowed with `on: here`; allowed with `on: there`");
   queue.job_fields["on"] = "there";
   EXPECT_EQ(build(std::nullopt, queue, {.places = &places})->sections.get<ThereOptions>().queue,
             "q");

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/strings.h"
 #include "job/units.h"
 
@@ -71,8 +72,10 @@ std::vector<std::string> framework_names() {
 }
 
 base::Result<Framework> framework_from(std::string_view text) {
+  // Their own pages write PyTorch and TensorFlow.
+  const std::string name = base::in_small_letters(text);
   for (const auto framework : kFrameworks) {
-    if (to_string(framework) == text) return framework;
+    if (to_string(framework) == name) return framework;
   }
   return not_one_of(text, "a framework", framework_names());
 }

@@ -1,6 +1,8 @@
 #include "job/spec_yaml.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "base/format.h"
@@ -16,6 +18,10 @@
 namespace gangrun::job {
 
 namespace {
+
+// Types of tasks that have a meaning by their name, or that everybody has.
+constexpr std::string_view kTypesByName[] = {"chief", "master",    "worker",
+                                             "ps",    "evaluator", "tensorboard"};
 
 // The keys of maps that are not among `known`.
 std::vector<std::string> other_maps(const YamlNode& root, const std::vector<std::string>& known) {
@@ -33,29 +39,84 @@ base::Result<> read_section(const Field& field, const Section& section, JobSpec&
   return read_fields(field, section.fields, spec);
 }
 
-// Where a file has such a key, for whoever wrote it at the top: {"tasks.TYPE.memory"}.
-std::vector<std::string> other_paths_of(std::string_view key, const SectionList& sections) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> maps{
-      {"tasks.TYPE", keys_of(task_fields())}, {"timeouts", keys_of(timeouts_fields())}};
+// A map of a job file, and its keys.
+using KeysOf = std::pair<std::string, std::vector<std::string>>;
+
+// All that have keys of their own, but for the job itself: {"tasks.TYPE", {"memory", …}}.
+std::vector<KeysOf> maps_of(const SectionList& sections) {
+  std::vector<KeysOf> maps{{"tasks.TYPE", keys_of(task_fields())},
+                           {"timeouts", keys_of(timeouts_fields())}};
   for (const Section* section : sections) {
     maps.emplace_back(section->key, keys_of(section->fields));
   }
+  return maps;
+}
+
+// Where a file has such a key, for whoever wrote it at the top: {"tasks.TYPE.memory"}.
+std::vector<std::string> other_paths_of(const std::string& key, const std::vector<KeysOf>& maps) {
   std::vector<std::string> paths;
   for (const auto& [path, keys] : maps) {
     if (const auto ours = same_name(key, keys)) paths.push_back(base::format("{}.{}", path, *ours));
   }
+  if (paths.empty() && std::ranges::find(kTypesByName, key) != std::end(kTypesByName)) {
+    paths.push_back(base::format("tasks.{}", key));
+  }
   return paths;
 }
 
+base::Error misplaced(const Field& field, const YamlNode::Key& key, std::string_view where,
+                      const std::vector<std::string>& paths) {
+  return field.error_at(
+      key.mark, base::format("{} is not a key {}; did you mean {}?", in_quotes(key.name), where,
+                             base::join(paths, " or ")));
+}
+
 base::Result<> check_top_keys(const Field& field, const std::vector<std::string>& keys,
-                              const SectionList& sections) {
+                              const std::vector<KeysOf>& maps) {
   for (const YamlNode::Key& key : field.node.keys) {
     // What is misspelled here is told by `read_keys`.
     if (same_name(key.name, keys)) continue;
-    const std::vector<std::string> paths = other_paths_of(key.name, sections);
-    if (paths.empty()) continue;
-    return field.error_at(key.mark, base::format("{} is not a key of a job; did you mean {}?",
-                                                 in_quotes(key.name), base::join(paths, " or ")));
+    const std::vector<std::string> paths = other_paths_of(key.name, maps);
+    if (!paths.empty()) return misplaced(field, key, "of a job", paths);
+  }
+  return {};
+}
+
+// Keys in `map` that stand elsewhere: in another map, or at the top.
+base::Result<> check_keys_of(const Field& map, const std::vector<std::string>& own,
+                             const std::vector<std::string>& top, const std::vector<KeysOf>& maps) {
+  for (const YamlNode::Key& key : map.node.keys) {
+    if (same_name(key.name, own)) continue;
+    std::vector<std::string> paths;
+    for (const auto& [path, keys] : maps) {
+      const bool has_it = std::ranges::find(keys, key.name) != keys.end();
+      if (has_it) paths.push_back(base::format("{}.{}", path, key.name));
+    }
+    if (std::ranges::find(top, key.name) != top.end()) paths.push_back(key.name);
+    if (!paths.empty()) return misplaced(map, key, "here", paths);
+  }
+  return {};
+}
+
+// Whether a key stands in the wrong map. What is unknown everywhere is for who reads the map.
+base::Result<> check_places_of_keys(const Field& root, const std::vector<std::string>& top,
+                                    const SectionList& sections) {
+  const std::vector<KeysOf> maps = maps_of(sections);
+  GANGRUN_TRY(check_top_keys(root, top, maps));
+  for (std::size_t i = 0; i < root.node.keys.size(); ++i) {
+    const std::string& name = root.node.keys[i].name;
+    const Field child = root.child(i, name);
+    if (name == "tasks") {
+      for (std::size_t j = 0; j < child.node.keys.size(); ++j) {
+        const Field task = child.child(j, child.node.keys[j].name);
+        if (task.node.kind == YamlNode::Kind::kMap) {
+          GANGRUN_TRY(check_keys_of(task, maps.front().second, top, maps));
+        }
+      }
+      continue;
+    }
+    const auto own = std::ranges::find(maps, name, &KeysOf::first);
+    if (own != maps.end()) GANGRUN_TRY(check_keys_of(child, own->second, top, maps));
   }
   return {};
 }
@@ -73,7 +134,7 @@ base::Result<JobDraft> read_job(const YamlNode& root, const std::string& source,
   if (carries_others) {
     for (std::string& key : other_maps(root, keys)) keys.push_back(std::move(key));
   }
-  GANGRUN_TRY(check_top_keys(field, keys, sections));
+  GANGRUN_TRY(check_places_of_keys(field, keys, sections));
   GANGRUN_TRY(read_keys(field, keys, [&](std::size_t i, const Field& child) -> base::Result<> {
     if (i < rows.size()) return read_row(child, rows[i], draft.spec);
     if (const std::size_t at = i - rows.size(); at < sections.size()) {

@@ -146,6 +146,19 @@ TEST(BadSpec, UnknownKeys) {
        "command, env, framework, success, restarts, timeouts, files, archives, image, mounts, "
        "zookeeper, on, outputs, outputs_limit, keep_folders, hosts, interface, "
        "containment, stop_signal, stop_signal_to, notice_signal"},
+      {"tasks: {w: 1}\nworkers: 2\n",
+       "job.yaml:2:1: 'workers' is not a key of a job; did you mean tasks.TYPE.instances?"},
+      {"tasks: {w: 1}\nworker: 2\n",
+       "job.yaml:2:1: 'worker' is not a key of a job; did you mean tasks.worker?"},
+      {"tasks: {w: {restarts: 2}}\n",
+       "job.yaml:1:13: tasks.w: 'restarts' is not a key here; did you mean restarts?"},
+      {"tasks: {w: 1}\ntimeouts: {grace: 1 s}\n",
+       "job.yaml:2:12: timeouts: 'grace' is not a key here; did you mean tasks.TYPE.grace?"},
+      {"roles: {w: 1}\n",
+       "job.yaml:1:1: 'roles' is not a known key; did you mean 'tasks'? allowed: name, tasks, "
+       "command, env, framework, success, restarts, timeouts, files, archives, image, mounts, "
+       "zookeeper, on, outputs, outputs_limit, keep_folders, hosts, interface, "
+       "containment, stop_signal, stop_signal_to, notice_signal"},
       {"tasks: {w: 1}\nroll_call: 3\n",
        "job.yaml:2:1: 'roll_call' is not a key of a job; did you mean timeouts.roll_call?"},
       {"tasks: {ps: {overrides: {0: {cores: 1}}}}\n",

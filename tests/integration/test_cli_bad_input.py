@@ -23,6 +23,8 @@ def refused(done, home, *parts, status=2):
 SPECS = {
     "unknown key": (GOOD | {"restart": 3}, ["restart", "did you mean"]),
     "a key of a section": (GOOD | {"queue": "q"}, ["'queue' is not a key of a job", "did you mean yarn.queue or kubernetes.queue?"]),
+    "a key of a section in a task": ({"tasks": {"worker": {"queue": "q"}}, "command": "true"},
+                                     ["tasks.worker: 'queue' is not a key here", "did you mean yarn.queue or kubernetes.queue?"]),
     "unknown key of a task": ({"tasks": {"worker": {"memmory": "1 GiB"}}, "command": "true"}, ["memmory", "memory"]),
     "wrong type": ({"tasks": ["worker"], "command": "true"}, ["tasks"]),
     "wrong type of a number": ({"tasks": {"worker": {"instances": "two"}}, "command": "true"}, ["tasks.worker.instances", "'two'"]),
