@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "base/files.h"
@@ -188,9 +189,8 @@ std::string from_folder(const SpawnOptions& options, const std::string& path) {
   return fmt::format("{}/{}", options.working_folder, path);
 }
 
-// What a script's first line names, "" where there is none; with the carriage return that the
-// kernel takes for a part of the name, where an editor of Windows has written it.
-std::string interpreter_of(const std::string& path) {
+// A script's first line behind its "#!", "" where there is none.
+std::string first_line_of(const std::string& path) {
   const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::array<char, 256> start{};
   const ssize_t got = fd.valid() ? ::read(fd.get(), start.data(), start.size()) : 0;
@@ -199,7 +199,34 @@ std::string interpreter_of(const std::string& path) {
   if (!text.starts_with("#!")) return "";
   std::string_view line = text.substr(2, text.find('\n') - 2);
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-  return std::string(line.substr(0, line.find_first_of(" \t")));
+  return std::string(line);
+}
+
+// With the carriage return that the kernel takes for a part of the name, where an editor of Windows
+// has written it.
+std::string interpreter_of(std::string_view first_line) {
+  return std::string(first_line.substr(0, first_line.find_first_of(" \t")));
+}
+
+base::Error written_by_windows(const SpawnOptions& options, const std::string& path) {
+  return base::not_found(
+      fmt::format("cannot start {}: the first line of {} ends with a carriage return, as Windows "
+                  "writes lines; take them out by: sed -i 's/\\r$//' {}",
+                  options.argv[0], path, base::shell_quote(path)));
+}
+
+// A script for `env` that an editor of Windows has written: env is started, and looks for a program
+// whose name ends with a carriage return. Others get it as an argument, which Perl takes.
+std::optional<base::Error> error_of_env(const SpawnOptions& options, const Prepared& prepared) {
+  for (const std::string& program : prepared.programs) {
+    const std::string path = from_folder(options, program);
+    if (::access(path.c_str(), X_OK) != 0) continue;
+    const std::string line = first_line_of(path);
+    const bool is_env = interpreter_of(line).ends_with("/env");
+    if (is_env && line.ends_with('\r')) return written_by_windows(options, path);
+    break;
+  }
+  return std::nullopt;
 }
 
 base::Error exec_error(const SpawnOptions& options, const Prepared& prepared) {
@@ -213,13 +240,8 @@ base::Error exec_error(const SpawnOptions& options, const Prepared& prepared) {
       return {base::Code::kPermissionDenied, fmt::format("{}: {} is a folder", attempted, path)};
     }
     if (error_number == ENOENT) {
-      const std::string interpreter = interpreter_of(path);
-      if (interpreter.ends_with('\r')) {
-        return base::not_found(
-            fmt::format("{}: the first line of {} ends with a carriage return, as Windows writes "
-                        "lines; take them out by: sed -i 's/\\r$//' {}",
-                        attempted, path, base::shell_quote(path)));
-      }
+      const std::string interpreter = interpreter_of(first_line_of(path));
+      if (interpreter.ends_with('\r')) return written_by_windows(options, path);
       return base::not_found(fmt::format(
           "{}: the interpreter that {} needs{} does not exist", attempted, path,
           interpreter.empty() ? "" : fmt::format(", {},", base::shell_quote(interpreter))));
@@ -307,6 +329,7 @@ std::vector<std::string> inherited_environment() {
 
 base::Result<Child> spawn(const SpawnOptions& options) {
   GANGRUN_ASSIGN(const auto prepared, prepare(options));
+  if (auto error = error_of_env(options, *prepared)) return *std::move(error);
   int raw_pidfd = -1;
   const pid_t pid = clone_child(prepared->plan, raw_pidfd);
   if (pid < 0) return base::from_errno(errno, fmt::format("cannot start {}", options.argv[0]));

@@ -160,6 +160,7 @@ TEST(Spawn, NamesWhatCannotBeStartedAndWhy) {
   folder.file("script", "echo no first line\n", 0755);
   folder.file("lost", "#!" + folder.path + "/none/interpreter -x\n", 0755);
   folder.file("of windows", "#!/bin/sh\r\nexit\r\n", 0755);
+  folder.file("for env", "#!/usr/bin/env python3\r\nexit\r\n", 0755);
   const auto error = [&](const std::string& program) {
     SpawnOptions options;
     options.argv = {program};
@@ -174,10 +175,12 @@ TEST(Spawn, NamesWhatCannotBeStartedAndWhy) {
   EXPECT_THAT(error(folder.path).message, HasSubstr("is a folder"));
   EXPECT_THAT(error(folder.path + "/script").message, HasSubstr("#!"));
   EXPECT_THAT(error(folder.path + "/lost").message, HasSubstr(folder.path + "/none/interpreter"));
-  EXPECT_THAT(error(folder.path + "/of windows").message,
-              HasSubstr("ends with a carriage return, as Windows writes lines; take them out by: "
-                        "sed -i 's/\\r$//' '" +
-                        folder.path + "/of windows'"));
+  for (const std::string name : {"of windows", "for env"}) {
+    EXPECT_THAT(error(folder.path + "/" + name).message,
+                HasSubstr("ends with a carriage return, as Windows writes lines; take them out by: "
+                          "sed -i 's/\\r$//' '" +
+                          folder.path + "/" + name + "'"));
+  }
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a failed start left a process";
 }
 
