@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "agent/image_run.h"
 #include "frameworks/environment.h"
 #include "frameworks/outer_launchers.h"
@@ -22,13 +24,18 @@ void set_gpus(const job::Gpus& gpus, Variables& variables) {
 }  // namespace
 
 Variables inherited_variables(const std::vector<std::string>& environment, bool runs_image) {
+  const auto is_set = [&environment](std::string_view name) {
+    return std::ranges::any_of(environment, [name](std::string_view text) {
+      return text.starts_with(name) && text.substr(name.size()).starts_with('=');
+    });
+  };
   Variables variables;
   for (const std::string_view text : environment) {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0) continue;
     // Those of a job in which gangrun itself was called say nothing true of this one.
     if (frameworks::is_reserved(text.substr(0, equals))) continue;
-    if (frameworks::is_of_outer_launcher(text.substr(0, equals))) continue;
+    if (frameworks::is_of_outer_launcher(text.substr(0, equals), is_set)) continue;
     if (runs_image && !passes_into_image(text.substr(0, equals))) continue;
     variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }

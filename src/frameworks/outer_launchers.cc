@@ -23,7 +23,7 @@ const std::vector<OuterLauncher>& outer_launchers() {
         "ROLE_NAME", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_*", "PET_*"}},
       {"JAX's",
        {"JAX_COORDINATOR_ADDRESS", "JAX_COORDINATOR_BIND_ADDRESS", "JAX_NUM_PROCESSES",
-        "JAX_PROCESS_ID", "JAX_LOCAL_DEVICE_IDS"}},
+        "JAX_PROCESS_ID", "JAX_LOCAL_DEVICE_IDS", "MEGASCALE_*"}},
       {"horovodrun",
        {"HOROVOD_RANK", "HOROVOD_SIZE", "HOROVOD_LOCAL_RANK", "HOROVOD_LOCAL_SIZE",
         "HOROVOD_CROSS_RANK", "HOROVOD_CROSS_SIZE", "HOROVOD_HOSTNAME",
@@ -36,6 +36,7 @@ const std::vector<OuterLauncher>& outer_launchers() {
         "OMPI_FIRST_RANKS",
         "OMPI_MCA_orte_*",
         "OMPI_MCA_ess_*",
+        "PRTE_*",
         "PMIX_RANK",
         "PMIX_NAMESPACE",
         "PMIX_HOSTNAME",
@@ -59,18 +60,25 @@ const std::vector<OuterLauncher>& outer_launchers() {
       {"jsrun, flux, PALS, ALPS",
        {"JSM_NAMESPACE_*", "FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID", "PALS_RANKID",
         "PALS_LOCAL_RANKID", "PALS_NODEID", "PALS_LOCAL_SIZE", "ALPS_APP_PE"}},
-      {"MXNet, BytePS, PaddlePaddle",
-       {"DMLC_ROLE", "DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT", "DMLC_NUM_WORKER", "DMLC_NUM_SERVER",
-        "DMLC_WORKER_ID", "BYTEPS_LOCAL_RANK", "BYTEPS_LOCAL_SIZE", "PADDLE_TRAINER_ID",
-        "PADDLE_TRAINERS_NUM", "PADDLE_TRAINER_ENDPOINTS", "PADDLE_CURRENT_ENDPOINT"}},
+      {"MXNet, XGBoost, BytePS, PaddlePaddle",
+       {"DMLC_*", "BYTEPS_LOCAL_RANK", "BYTEPS_LOCAL_SIZE", "PADDLE_TRAINER*",
+        "PADDLE_CURRENT_ENDPOINT", "PADDLE_MASTER", "PADDLE_NNODES", "PADDLE_RANK_IN_NODE",
+        "PADDLE_LOCAL_SIZE", "PADDLE_GLOBAL_SIZE"}},
+      {"TonY",
+       {"CLUSTER_SPEC", "TASK_INDEX", "TASK_NUM"},
+       {"JOB_NAME", "JOB_ID", "SESSION_ID", "IS_CHIEF", "DISTRIBUTED_MODE", "TB_PORT"}},
+      {"Volcano", {"VC_*", "VK_TASK_INDEX"}},
   };
   return launchers;
 }
 
-bool is_of_outer_launcher(std::string_view variable) {
-  return std::any_of(outer_launchers().begin(), outer_launchers().end(), [&](const auto& each) {
-    return std::any_of(each.variables.begin(), each.variables.end(),
-                       [&](std::string_view pattern) { return is_meant(pattern, variable); });
+bool is_of_outer_launcher(std::string_view variable,
+                          const std::function<bool(std::string_view)>& is_set) {
+  const auto means_it = [&](std::string_view pattern) { return is_meant(pattern, variable); };
+  return std::ranges::any_of(outer_launchers(), [&](const OuterLauncher& each) {
+    return std::ranges::any_of(each.variables, means_it) ||
+           (std::ranges::any_of(each.beside, means_it) &&
+            std::ranges::any_of(each.variables, is_set));
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,11 +15,15 @@ struct OuterLauncher {
   // (HOROVOD_FUSION_THRESHOLD), and what a batch system says of the whole allocation
   // (SLURM_JOB_NODELIST), is not among them.
   std::vector<std::string_view> variables;
+  // Names that others use too: of this launcher only where one of `variables` is set.
+  std::vector<std::string_view> beside{};
 };
 
 const std::vector<OuterLauncher>& outer_launchers();
 
-// Whether a task does not inherit the variable, since it is one of these.
-[[nodiscard]] bool is_of_outer_launcher(std::string_view variable);
+// Whether a task does not inherit the variable, since it is one of these. `is_set` says so of
+// others of the same environment.
+[[nodiscard]] bool is_of_outer_launcher(std::string_view variable,
+                                        const std::function<bool(std::string_view)>& is_set);
 
 }  // namespace gangrun::frameworks
