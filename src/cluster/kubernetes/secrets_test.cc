@@ -38,11 +38,25 @@ TEST(Secrets, AreKnownByTheirNames) {
                            "SSH_PRIVATE_FILE",
                            "HTTP_AUTHORIZATION",
                            "SESSION_COOKIE",
+                           "BASICAUTH",
+                           "AUTHFILE",
+                           "OAUTH2",
+                           "DBURL",
+                           "REDISURI",
+                           "HMAC",
+                           "X_HMAC_SHA256",
+                           "SESSION_ID",
+                           "SESSIONID",
+                           "DBPW",
+                           "AUTHORISATION",
+                           "AUTHOR_TOKEN",
                            "AWS_ACCESS_KEY_ID_2"}) {
     EXPECT_TRUE(looks_secret(name, "x")) << name;
   }
-  for (const char* name : {"TOKENIZERS_PARALLELISM", "KEYBOARD", "PATH", "PWD", "OLDPWD",
-                           "TF_CONFIG", "AUTHOR", "EPOCHS", "NCCL_DEBUG", "PYTHONPATH", ""}) {
+  for (const char* name :
+       {"TOKENIZERS_PARALLELISM", "KEYBOARD", "PATH", "PWD", "OLDPWD", "TF_CONFIG", "AUTHOR",
+        "EPOCHS", "NCCL_DEBUG", "PYTHONPATH", "AUTHORS", "PAPER_AUTHOR", "CA_AUTHORITY", "N_PASSES",
+        "BYPASS", "CURL", "SESSION_TIMEOUT", "MONKEY", ""}) {
     EXPECT_FALSE(looks_secret(name, "http://host/path")) << name;
   }
 }
