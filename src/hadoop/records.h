@@ -152,6 +152,9 @@ struct ContainerStatus {
   // Its node still fetches and unpacks its files, or has no room to start it yet. A node before
   // Hadoop 3 does not tell.
   bool is_being_prepared = false;
+  // How many of its files and archives are there then, and of how many; 0 of 0: it does not tell.
+  int files_there = 0;
+  int files = 0;
 };
 
 enum class NodeState {

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import tarfile
 import zipfile
 
@@ -113,7 +114,8 @@ def test_a_container_that_still_unpacks_is_told_as_one(jobs, hadoop, tmp_path, c
     def tells():
         seen.append(jobs.order(command, job).stdout)
         assert json.loads(jobs.order("status", job, "--json").stdout)["state"] not in ("running", "succeeded", "failed"), seen
-        return "nodes still fetch and unpack many.zip for worker:0 on " in seen[-1]
+        told = re.search(r"nodes still fetch and unpack many\.zip for worker:0 on \S+ \((\d+) of (\d+) files there\)", seen[-1])
+        return told and 0 <= int(told[1]) < int(told[2])
 
     wait_until(tells, lambda: f"the unpacking in {seen[-1:]}", 120)
     assert jobs.wait_for_state(job, "succeeded", "failed")["state"] == "succeeded"

@@ -47,14 +47,20 @@ void Preparations::told(const std::vector<hadoop::ContainerId>& asked,
     if (known == containers_.end()) continue;
     const auto status = std::ranges::find(*statuses, id, &hadoop::ContainerStatus::id);
     known->second.is_being_prepared = status != statuses->end() && status->is_being_prepared;
-    if (!known->second.is_being_prepared) containers_.erase(known);
+    if (!known->second.is_being_prepared) {
+      containers_.erase(known);
+    } else if (status->files > 0) {
+      known->second.progress = base::format(" ({} of {} there)", status->files_there,
+                                            base::count_text(status->files, "file"));
+    }
   }
 }
 
 std::string Preparations::words() const {
   std::set<std::pair<job::TaskId, std::string>> prepared;
   for (const auto& [id, container] : containers_) {
-    if (container.is_being_prepared) prepared.emplace(container.task, container.node.host);
+    if (!container.is_being_prepared) continue;
+    prepared.emplace(container.task, container.node.host + container.progress);
   }
   if (prepared.empty()) return {};
   std::vector<std::string> tasks;

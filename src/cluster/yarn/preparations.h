@@ -39,8 +39,8 @@ class Preparations {
   void told(const std::vector<hadoop::ContainerId>& asked,
             const base::Result<std::vector<hadoop::ContainerStatus>>& statuses);
 
-  // "nodes still fetch and unpack env.tar.gz for worker:0 on h1, worker:1 on h2"; empty: none is
-  // known to.
+  // "nodes still fetch and unpack env.tar.gz for worker:0 on h1 (2 of 3 files there), worker:1
+  // on h2"; empty: none is known to.
   [[nodiscard]] std::string words() const;
 
  private:
@@ -49,6 +49,7 @@ class Preparations {
     hadoop::NodeId node;
     base::Instant look_at;
     bool is_being_prepared = false;  // as its node has said
+    std::string progress{};          // the same; empty: it does not tell
   };
 
   std::set<std::string> archives_;

@@ -32,6 +32,19 @@ TEST(Preparations, OfAJobWithoutArchivesAreNotAskedFor) {
   EXPECT_EQ(preparations.words(), "");
 }
 
+TEST(Preparations, AreAsFarAsTheirNodeSays) {
+  Preparations preparations({"env.tar.gz"});
+  preparations.taken_on(container(1), {"worker", 0}, kFirstNode, kBegun);
+  preparations.taken_on(container(2), {"worker", 1}, kFirstNode, kBegun);
+  ContainerStatus far = status(1, true);
+  far.files_there = 2;
+  far.files = 3;
+  preparations.told({container(1), container(2)}, {{far, status(2, true)}});
+  EXPECT_EQ(preparations.words(),
+            "nodes still fetch and unpack env.tar.gz for worker:0 on h1 (2 of 3 files there), "
+            "worker:1 on h1");
+}
+
 // A container that unpacked a large environment looked like a task that does not report.
 TEST(Preparations, AreToldByTheNodesThatMakeThem) {
   Preparations preparations({"env.tar.gz", "wines.zip"});
