@@ -249,7 +249,7 @@ TEST(Place, ItsSectionIsReadWrittenAndCheckedByItsRows) {
   bad.sections.edit<ThereOptions>().depth = 10;
   EXPECT_EQ(find_problem(bad)->path, "there.pit.depth");
   bad.on = "here";
-  EXPECT_EQ(places.check(bad)->path, "there.pit.depth");
+  EXPECT_EQ(find_problem(bad, places)->path, "there.pit.depth");
   flags.job_lists["there.sizes"] = {","};
   EXPECT_EQ(build(*draft, flags, {.places = &places}).error().message, "--size: '': is empty");
   flags.job_lists = {{"there.pit", {"a"}}};
