@@ -81,9 +81,7 @@ std::vector<std::uint16_t> ports_told(const Variables& of_job, const Variables& 
       }
     }
   }
-  const std::string words = base::format("{}", base::join(command, " "));
-  add(told, process::named_ports(words));
-  add(told, process::ports_in_code(words));
+  add(told, process::ports_in_command(command));
   return told;
 }
 

@@ -8,6 +8,7 @@
 
 #include "agent/image_run.h"
 #include "base/format.h"
+#include "base/strings.h"
 #include "process/container_report.h"
 #include "process/pipe.h"
 
@@ -218,8 +219,10 @@ void UserRun::finish() {
     for (process::OutputPump* output : {process->out.get(), process->err.get()}) {
       output->finish();
       if (output->lost_lines() == 0) continue;
-      callbacks_.on_incomplete_log(base::format(
-          "{} lines could not be kept: {}", output->lost_lines(), output->log_error()->message));
+      callbacks_.on_incomplete_log(
+          base::format("{} could not be kept: {}",
+                       base::count_text(static_cast<std::int64_t>(output->lost_lines()), "line"),
+                       output->log_error()->message));
     }
   }
   // The callback may destroy this run, and with it the callback.

@@ -89,6 +89,14 @@ base::Result<Found> find_outputs(const FetchOptions& options, client::Context& c
   return found;
 }
 
+std::string nothing_words(const Found& found) {
+  if (found.goes_on) return "No outputs of this job have been fetched yet: it has not ended.\n";
+  if (!found.spec) return "No outputs of this job have been fetched yet.\n";
+  return "No outputs of this job are here, nor on its hosts: what tasks write in your own folder, "
+         "or "
+         "in one that hosts share with it, stays there.\n";
+}
+
 // Says what came, and what did not, which is the error.
 base::Result<> tell_rests(const std::vector<client::BroughtRest>& rests, bool json,
                           client::Context& context) {
@@ -165,9 +173,7 @@ base::Result<> fetch(const FetchOptions& options, client::Context& context) {
     json["hosts"] = rests_json(found.rests);
     context.console.out(base::dump_json(json) + "\n");
   } else if (outputs.empty()) {
-    context.console.out(found.goes_on
-                            ? "No outputs of this job have been fetched yet: it has not ended.\n"
-                            : "No outputs of this job have been fetched yet.\n");
+    context.console.out(nothing_words(found));
   } else if (found.goes_on) {
     context.console.err("gangrun: the job has not ended: more outputs may come\n");
   }

@@ -126,8 +126,14 @@ Result<> check_files(const job::JobSpec& spec, const std::string& folder, bool a
   for (const std::string& file : spec.files) {
     if (job::is_cluster_url(file)) continue;
     const job::LocalFile named = job::split_name(file);
-    const bool is_renamed = are_brought && !named.name.empty() && !is_there(file);
+    const bool is_renamed = !named.name.empty() && !is_there(file);
     GANGRUN_TRY(check_file("files", is_renamed ? named.path : file, folder));
+    // Where nothing is brought, nothing gets another name.
+    if (!is_renamed || are_brought || is_there(named.name)) continue;
+    return base::invalid_argument(base::format(
+        "files: {}: tasks work in your own folder here, where nothing is put for them, and it has "
+        "no {}; allowed: a name that is there",
+        path_in_quotes(file), path_in_quotes(named.name)));
   }
   for (const job::TaskSpec& task : spec.tasks) {
     for (const auto& [name, path] : spec.archives_of(task)) {

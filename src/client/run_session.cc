@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/strings.h"
 #include "client/ending_guard.h"
 #include "client/fail.h"
 #include "client/job_display.h"
@@ -138,8 +139,8 @@ void Session::on_signal(int number) {
   const std::string name = host::name_of_signal(number);
   if (process::is_notice(number)) {
     if (master_ == nullptr || finished_) return;
-    return display_->notice(
-        base::format("{}: passed on to {} tasks as a notice", name, master_->give_notice(name)));
+    return display_->notice(base::format("{}: passed on to {} as a notice", name,
+                                         base::count_text(master_->give_notice(name), "task")));
   }
   ++signals_seen_;
   if (master_ == nullptr) {

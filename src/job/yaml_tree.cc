@@ -80,7 +80,11 @@ class TreeBuilder final : public YAML::EventHandler {
     if (frames_.size() >= kMaxSpecDepth) {
       return refuse(mark_of(mark), base::format("nests deeper than {} levels", kMaxSpecDepth));
     }
-    if (wants_key()) return refuse(mark_of(mark), "a key must be a name");
+    // "[fd00::5]:8"
+    if (wants_key()) {
+      return refuse(mark_of(mark),
+                    "a key must be a name; a text that begins with [ or { is written in quotes");
+    }
     frames_.push_back({{kind, mark_of(mark), "", {}, {}}, {}, {}});
   }
 

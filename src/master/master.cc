@@ -281,8 +281,9 @@ void Master::Impl::conclude() {
   tell_of_journal();
   if (!concluded) return;
   if (line_files_ && line_files_->lost_lines() > 0) {
-    listener_.on_warning(
-        base::format("{} lines of the tasks' output could not be kept", line_files_->lost_lines()));
+    listener_.on_warning(base::format(
+        "{} of the tasks' output could not be kept",
+        base::count_text(static_cast<std::int64_t>(line_files_->lost_lines()), "line")));
   }
   const auto tell = [this] { listener_.on_finished(); };
   if (settings_.far_copy != nullptr) {
@@ -322,7 +323,7 @@ job::JobStatus Master::Impl::status() const {
   status.all_started_ms = all_started_ms_;
   status.has_run = gang_.has_run();
   status.waiting_for =
-      is_settling_ ? "the files that its tasks have written" : recorded_.waiting_for(now);
+      is_settling_ ? "the lines and files that its tasks have written" : recorded_.waiting_for(now);
   // What a run waits for is known better where it runs.
   const std::string place = settings_.direct == nullptr ? "" : settings_.direct->waiting_for();
   if (!place.empty()) status.waiting_for = place;

@@ -66,7 +66,7 @@ void Master::Impl::tell_notice(const job::TaskId& task) {
 int Master::Impl::give_notice(const std::string& by) {
   if (settings_.direct != nullptr) {
     const int asked = settings_.direct->give_notice(by);
-    logger_.info("{}: {} tasks are being given notice", by, asked);
+    logger_.info("{}: notice goes to {}", by, base::count_text(asked, "task"));
     return asked;
   }
   int told = 0;
@@ -74,7 +74,7 @@ int Master::Impl::give_notice(const std::string& by) {
     const bool runs = task.phase == gang::Phase::kStarting || task.phase == gang::Phase::kRunning;
     if (runs && server_.send_notice(task.id, std::nullopt)) ++told;
   }
-  logger_.info("{}: {} tasks were given notice", by, told);
+  logger_.info("{}: notice was given to {}", by, base::count_text(told, "task"));
   return told;
 }
 

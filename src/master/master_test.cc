@@ -327,7 +327,7 @@ TEST_F(MasterTest, TheVerdictComesWhenThePlaceHasBroughtTheFiles) {
   EXPECT_FALSE(master_->is_settling());
   wait("the end of all", [this] { return cluster_.settled != nullptr; });
   EXPECT_EQ(master_->status().state, job::JobState::kStopping);
-  EXPECT_EQ(master_->status().waiting_for, "the files that its tasks have written");
+  EXPECT_EQ(master_->status().waiting_for, "the lines and files that its tasks have written");
   EXPECT_TRUE(master_->is_settling());
   EXPECT_EQ(master_->status().ended, "");
   EXPECT_FALSE(past_of(folder_.path(), seconds(60), clock_)->replayed->verdict.has_value());

@@ -107,6 +107,19 @@ TEST_F(PrepareTest, FilesOfAClusterAreTakenAsTheyAre) {
   EXPECT_TRUE(check_files(*spec, test_.folder(), true).ok());
 }
 
+// Where nothing is brought, tasks find what is there.
+TEST_F(PrepareTest, AFileHasToBeThereByTheNameThatItGetsOnACluster) {
+  job::JobSpec spec;
+  spec.files = {"data.csv#conf.csv"};
+  write("data.csv", "1\n");
+  EXPECT_TRUE(check_files(spec, test_.folder(), true).ok());
+  EXPECT_THAT(check_files(spec, test_.folder(), false).error().message,
+              HasSubstr("your own folder here, where nothing is put for them, and it has no "
+                        "'conf.csv'"));
+  write("conf.csv", "2\n");
+  EXPECT_TRUE(check_files(spec, test_.folder(), false).ok());
+}
+
 TEST_F(PrepareTest, OnThisMachineAMirrorNeedsHosts) {
   job::JobSpec spec;
   const RunOptions options;

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <optional>
 
+#include "base/format.h"
 #include "base/letters.h"
 #include "base/strings.h"
 
@@ -16,6 +17,7 @@ namespace {
 constexpr std::string_view kSigns[] = {
     "address already in use",    // strerror(): C, C++, Python, Go, Java, gRPC, PyTorch
     "address in use",            // Rust, BSD
+    "connection in use",         // gunicorn
     "eaddrinuse",                // Node.js, libuv, PyTorch's TCPStore
     "[errno 98]",                // Python's, in whatever language strerror() speaks
     "errno: 98",                 // PyTorch's, the same
@@ -32,11 +34,15 @@ constexpr std::int64_t kMaxPort = 65535;
 // A number below is hardly a port of a training; it is a line's or a queue's.
 constexpr std::uint16_t kLeastPortInCode = 1024;
 
-// "TensorBoard could not bind to port 6006, it was already in use": with a number between.
+// "Port 8080 is in use", "port 6006, it was already in use": with a number between.
 bool says_port_in_use(std::string_view text) {
-  const std::size_t port = text.find("port ");
-  return port != std::string_view::npos &&
-         text.find("already in use", port) != std::string_view::npos;
+  constexpr std::string_view kWord = "port ";
+  const std::size_t port = text.find(kWord);
+  if (port == std::string_view::npos) return false;
+  const std::string_view after = text.substr(port + kWord.size());
+  return after.find("already in use") != std::string_view::npos ||
+         (!after.empty() && base::is_digit(after.front()) &&
+          after.find(" in use") != std::string_view::npos);
 }
 
 template <typename Signs>
@@ -61,6 +67,14 @@ bool follows_host(std::string_view before) {
   while (digits > 0 && base::is_digit(before[digits - 1])) --digits;
   const bool is_time = digits < before.size() && (digits == 0 || before[digits - 1] != '.');
   return !before.empty() && !is_time;
+}
+
+// Python's pair: "('127.0.0.1', 80)".
+bool follows_host_of_pair(std::string_view before) {
+  if (!before.ends_with("', ") && !before.ends_with("\", ")) return false;
+  const char quote = before[before.size() - 3];
+  const std::size_t host = before.substr(0, before.size() - 3).rfind(quote);
+  return host != std::string_view::npos && before.substr(0, host).ends_with('(');
 }
 
 // Whole numbers with no letter, digit or fraction beside them, as `is_wanted` finds them.
@@ -96,7 +110,7 @@ bool says_address_in_use(std::string_view line) {
 std::vector<std::uint16_t> named_ports(std::string_view text) {
   std::vector<std::uint16_t> found;
   add_ports(base::in_small_letters(text), found, [](std::string_view before, std::uint16_t) {
-    return follows_word_port(before) || follows_host(before);
+    return follows_word_port(before) || follows_host(before) || follows_host_of_pair(before);
   });
   return found;
 }
@@ -109,6 +123,22 @@ std::vector<std::uint16_t> ports_in_code(std::string_view text) {
       if (follows_word_port(before)) return true;
       return is_call && port >= kLeastPortInCode && !before.ends_with("line ");
     });
+  }
+  return found;
+}
+
+std::vector<std::uint16_t> ports_in_command(const std::vector<std::string>& words) {
+  const std::string text = base::format("{}", base::join(words, " "));
+  std::vector<std::uint16_t> found = named_ports(text);
+  const auto add = [&found](std::uint16_t port) {
+    if (std::find(found.begin(), found.end(), port) == found.end()) found.push_back(port);
+  };
+  for (const std::uint16_t port : ports_in_code(text)) add(port);
+  for (const std::string& word : base::split(text, ' ')) {
+    const auto number = base::parse_integer(word);
+    if (number && *number >= kLeastPortInCode && *number <= kMaxPort) {
+      add(static_cast<std::uint16_t>(*number));
+    }
   }
   return found;
 }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/format.h"
+#include "base/strings.h"
 
 namespace gangrun::process {
 
@@ -159,7 +160,9 @@ base::Result<> OutputPump::append_to_log(std::string_view& text) {
   }
   if (lost_here_ > 0) {
     const std::string words =
-        fmt::format("\ngangrun: {} lines are missing here: {}\n", lost_here_, log_error_->message);
+        fmt::format("\ngangrun: {} {} missing here: {}\n",
+                    base::count_text(static_cast<std::int64_t>(lost_here_), "line"),
+                    lost_here_ == 1 ? "is" : "are", log_error_->message);
     GANGRUN_TRY(base::write_all(log_.get(), words, log_path_));
     lost_here_ = 0;
   }

@@ -232,7 +232,7 @@ TEST_F(Output, ALineOfWhichAPieceIsLostIsCounted) {
   EXPECT_EQ(target->lost_lines(), 1U);
   std::ifstream file(place + "/log");
   const std::string text((std::istreambuf_iterator<char>(file)), {});
-  EXPECT_THAT(text, HasSubstr("1 lines are missing here"));
+  EXPECT_THAT(text, HasSubstr("1 line is missing here"));
   EXPECT_THAT(text, EndsWith("\nmiddle, end\nwhole\n"));
 }
 

@@ -187,6 +187,20 @@ def another_folder():
     Keeper(inject, ends_by_itself=True)
 
 
+def breaks_while_files_come():
+    """At each question for the files of its own folder it sends what ends its connection."""
+
+    def inject(kind, content):
+        told = json.loads(content) if kind == "M" else {"op": ""}
+        if told["op"] == "hello":
+            return [frame("M", json.dumps(told | {"shares_folder": False}).encode())]
+        if told["op"] in ("output", "brought"):
+            return [message("output", name="h", size=-5, is_executable=False)]
+        return [frame(kind, content)] if kind != "F" else []
+
+    Keeper(inject, ends_by_itself=True)
+
+
 ROGUES = {
     # Before the marker, or instead of it.
     "ends at once": lambda: sys.exit(0),
@@ -261,6 +275,7 @@ ROGUES = {
     "keeper: a folder with words": with_members("hello", folder=f"/tmp/a\r{EVIL}"),
     "keeper: outputs with words": with_members("brought", left=[f"a\r{EVIL}"], left_files=1, left_bytes=1, missing=[f"b\r{EVIL}"],
                                                odd=[[f"c\r{EVIL}", EVIL]], odd_files=1, failure=f"d\r{EVIL}"),
+    "keeper: breaks while files come": breaks_while_files_come,
     "keeper: removals with words": with_members("removed", left=f"a\r{EVIL}"),
     "keeper: waits with words": after("hello", message("waiting", reason=EVIL)),
 }

@@ -1,6 +1,8 @@
 """Hosts behind ssh that are rogue: whatever they say is text, is bounded, and ends at most their part of the job."""
 
 import os
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -87,6 +89,15 @@ def test_a_file_that_was_saved_anew_comes_whole_to_a_host_that_lost_its_folder(r
     assert status == 0, said
     assert "worker:0 | saved anew, and longer than before" in said
     assert said.count("train.py has changed since the job began: host rogue gets it as it is now") == 1, said
+
+
+def test_a_host_that_breaks_while_files_come_keeps_them_and_is_not_waited_for(run_at_rogue):
+    """After its sixth login nothing ended the job; after Ctrl-C the files were removed there, without a word."""
+    status, said, _ = run_at_rogue("keeper: breaks while files come", command=["sh", "-c", "echo kept > result"])
+    assert status == 0, said
+    found = re.search(r"stays in (rogue:)?(/\S+/work)", said)
+    assert found and "not all brought" in said, said
+    assert (pathlib.Path(found[2]) / "result").read_text() == "kept\n"
 
 
 def test_what_it_knows_opens_nothing_of_another_job(run_at_rogue, victim):

@@ -225,7 +225,7 @@ def test_a_warning_is_handed_on_to_the_tasks_and_ends_nothing(start, number, com
     output = job.end()
     assert (job.folder / "told").read_text() == "SIGUSR1 of signal", output
     assert job.process.returncode == 0, output
-    assert f"{number.name}: passed on to 1 tasks as a notice" in output
+    assert f"{number.name}: passed on to 1 task as a notice" in output
 
 
 @pytest.mark.parametrize("number", [signal.SIGXFSZ, signal.SIGPIPE], ids=lambda number: number.name)

@@ -37,7 +37,7 @@ def job_with_late_lines(slow_sshds, start, run_gangrun):
     def has_ended():
         assert job.process.poll() is None, job.said()[-2000:]
         asked = run_gangrun("status", "last", "--json", timeout=LIMIT_S)
-        return asked.status == 0 and json.loads(asked.stdout)["waiting_for"] == "the files that its tasks have written"
+        return asked.status == 0 and json.loads(asked.stdout)["waiting_for"] == "the lines and files that its tasks have written"
 
     wait_until(has_ended, "the end of the agent", LIMIT_S)
     return job

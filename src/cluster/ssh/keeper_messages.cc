@@ -1,6 +1,7 @@
 #include "cluster/ssh/keeper_messages.h"
 
 #include <algorithm>
+#include <climits>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
@@ -227,9 +228,10 @@ Result<> read_addresses(const KeeperReader& reader, HelloMessage& hello) {
 
 // It stands in sentences of ours, with files of the job below it.
 Result<> check_folder(const std::string& folder) {
-  if (folder.starts_with('/') && folder == base::harmless_sentence(folder)) return {};
+  const bool is_path = folder.starts_with('/') && folder.size() < PATH_MAX;
+  if (is_path && folder == base::harmless_sentence(folder)) return {};
   return base::invalid_argument(
-      base::format("hello: folder: {} is not an absolute path without control characters",
+      base::format("hello: folder: {} is no absolute path, too long, or has control characters",
                    base::their_words(folder)));
 }
 

@@ -48,7 +48,6 @@ void SshCluster::on_up(Host& host) {
   host.log_bytes = 0;
   host.was_up = true;
   host.has_begun = false;
-  host.trouble.clear();
   host.pause = kFirstPause;
   host.lease.reset();
   begin_known();
@@ -236,7 +235,6 @@ void SshCluster::give_up(Host& host) {
   }
   if (host.bringing == Host::Bringing::kAwaited || host.bringing == Host::Bringing::kGoesOn) {
     fail_bringing(host, host.trouble);
-    settle_if_over();
   }
 }
 

@@ -142,7 +142,6 @@ void SshCluster::ask_for_outputs(Host& host) {
 void SshCluster::await_more(Host& host) {
   host.bring_limit = loop_.after(kBringLimit, [this, &host] {
     fail_bringing(host, base::format("nothing came for {}", base::to_words(kBringLimit)));
-    settle_if_over();
   });
 }
 
@@ -171,9 +170,7 @@ void SshCluster::on(Host& host, const FileFrame& frame) {
 }
 
 void SshCluster::check_output(Host& host, const base::Result<>& done) {
-  if (done.ok()) return;
-  fail_bringing(host, done.error().message);
-  settle_if_over();
+  if (!done.ok()) fail_bringing(host, done.error().message);
 }
 
 void SshCluster::on(Host& host, const BroughtMessage& message) {
@@ -193,7 +190,6 @@ void SshCluster::on(Host& host, const BroughtMessage& message) {
   host.report.is_gone = message.is_gone;
   if (message.is_gone) host.report.failure = "its folder is gone";
   end_bringing(host);
-  settle_if_over();
 }
 
 void SshCluster::fail_bringing(Host& host, std::string why) {
@@ -218,6 +214,10 @@ void SshCluster::end_bringing(Host& host) {
   const bool is_whole =
       host.report.failure.empty() && host.report.left_files == 0 && host.report.odd_files == 0;
   host.kept = options_.keep_folders ? Kept::kFolder : is_whole ? Kept::kNothing : Kept::kWritten;
+  // Whatever has ended it, nobody waits for this host any longer.
+  loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) settle_if_over();
+  });
 }
 
 void SshCluster::settle_if_over() {

@@ -50,8 +50,10 @@ Result<> troubles_of(cluster::HostLinks& links) {
   }
   if (first.empty()) return {};
   if (others.empty()) return base::unavailable(first);
-  return base::unavailable(base::format("{} ({} other hosts have not come either: {})", first,
-                                        others.size(), base::first_and_more(others, kMaxNamed)));
+  return base::unavailable(
+      base::format("{} ({} {} not come either: {})", first,
+                   base::count_text(static_cast<std::int64_t>(others.size()), "other host"),
+                   others.size() == 1 ? "has" : "have", base::first_and_more(others, kMaxNamed)));
 }
 
 int tasks_of(const job::JobSpec& spec) {

@@ -1,6 +1,7 @@
 #include "cluster/ssh/client/ssh_doctor.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "base/format.h"
 #include "base/sizes.h"
+#include "base/terminal_text.h"
 #include "client/agent_program.h"
 #include "client/text.h"
 #include "cluster/ssh/client/ssh_backend.h"
@@ -25,6 +27,8 @@ using cluster::Verdict;
 
 // With less, a log or two fill the disk.
 constexpr std::int64_t kLittleRoom = std::int64_t{100} << 20U;
+// Of what a host says of itself, a row shows no more.
+constexpr std::size_t kMaxTheirBytes = 100;
 // A keeper that has no job ends with its input.
 constexpr std::chrono::seconds kLeaveLimit(5);
 
@@ -56,20 +60,24 @@ void add_addresses(cluster::HostLinks& links, Examination& examination) {
 Check check_of_host(const std::string& host, const cluster::HelloMessage& hello) {
   const bool is_weakest = hello.containment == job::Containment::kSubreaper;
   const std::string lack =
-      hello.containment_lack.empty() ? "" : base::format(" ({})", hello.containment_lack);
+      hello.containment_lack.empty()
+          ? ""
+          : base::format(" ({})", base::their_words(hello.containment_lack, kMaxTheirBytes));
   const auto gpus = static_cast<std::int64_t>(hello.gpus.list.size());
   const std::string engine =
       hello.engine.empty()
           ? "no container engine"
           : base::format("container engine {}",
-                         std::string_view(hello.engine).substr(hello.engine.rfind('/') + 1));
+                         base::their_words(
+                             std::string_view(hello.engine).substr(hello.engine.rfind('/') + 1),
+                             kMaxTheirBytes));
   // What differs most from host to host comes first: a narrow terminal cuts the rest.
   Check check{host, Verdict::kOk,
               base::format("{}; containment {}{}; {}; {} free in {}; {}; its address is {}{}",
                            gpus == 0 ? "no GPU" : count_text(gpus, "GPU"),
                            job::to_string(hello.containment), lack, engine,
                            size_text(static_cast<std::uint64_t>(hello.free_bytes)), hello.folder,
-                           hello.system, hello.address,
+                           base::their_words(hello.system, kMaxTheirBytes), hello.address,
                            hello.shares_folder ? "; it shares this folder" : "")};
   if (is_weakest || hello.free_bytes < kLittleRoom) check.verdict = Verdict::kWarning;
   return check;

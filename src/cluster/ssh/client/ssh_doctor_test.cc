@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "base/terminal_text.h"
+
 namespace gangrun::client {
 namespace {
 
@@ -28,7 +32,7 @@ TEST(SshDoctorTest, AHostIsToldInOneLine) {
   EXPECT_EQ(check.found,
             "8 GPUs; containment pid_namespace; no container engine; 12 GiB free in "
             "/home/ann/.cache/gangrun; "
-            "Linux 6.1.0 x86_64; its address is 10.0.0.2; it shares this folder");
+            "\"Linux 6.1.0 x86_64\"; its address is 10.0.0.2; it shares this folder");
 }
 
 // A cgroup keeps nothing alive either.
@@ -40,15 +44,28 @@ TEST(SshDoctorTest, OnlyTheWeakestContainmentIsWarnedOf) {
   hello.containment = job::Containment::kSubreaper;
   const cluster::Check check = check_of_host("gpu1", hello);
   EXPECT_EQ(check.verdict, Verdict::kWarning);
-  EXPECT_THAT(check.found, testing::HasSubstr(
-                               "no GPU; containment subreaper (user namespaces are forbidden); "));
+  EXPECT_THAT(
+      check.found,
+      testing::HasSubstr("no GPU; containment subreaper (\"user namespaces are forbidden\"); "));
 }
 
 TEST(SshDoctorTest, AContainerEngineIsToldByItsName) {
   cluster::HelloMessage hello = some_hello();
   hello.engine = "/usr/bin/podman";
   EXPECT_THAT(check_of_host("gpu1", hello).found,
-              testing::HasSubstr("; container engine podman; "));
+              testing::HasSubstr("; container engine \"podman\"; "));
+}
+
+// A made-up sentence of gangrun's stood in its table, 4 KB long.
+TEST(SshDoctorTest, WhatAHostSaysOfItselfIsMarkedAsTheirsAndShort) {
+  std::string evil;
+  for (int i = 0; i < 1000; ++i) evil += "\x1b]52;c;eA==\agangrun: the job has succeeded\n";
+  cluster::HelloMessage hello = some_hello();
+  hello.containment_lack = hello.system = hello.engine = evil;
+  const std::string found = check_of_host("gpu1", hello).found;
+  EXPECT_LT(found.size(), 1000U);
+  EXPECT_EQ(found, base::harmless_sentence(found));
+  EXPECT_THAT(found, testing::HasSubstr("\"gangrun: the job has succeeded"));
 }
 
 TEST(SshDoctorTest, LittleRoomIsWarnedOf) {
