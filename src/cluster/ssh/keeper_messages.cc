@@ -231,8 +231,7 @@ Result<> check_folder(const std::string& folder) {
   const bool is_path = folder.starts_with('/') && folder.size() < PATH_MAX;
   if (is_path && folder == base::harmless_sentence(folder)) return {};
   return base::invalid_argument(
-      base::format("hello: folder: {} is no absolute path, too long, or has control characters",
-                   base::their_words(folder)));
+      base::format("hello: folder: {} is no plain absolute path", base::their_words(folder)));
 }
 
 Result<KeeperMessage> read_hello(const KeeperReader& reader) {
