@@ -250,16 +250,16 @@ def test_a_namespace_that_is_not_there(jobs):
 
 
 # As kubectl apply does: such a pod ran without what was meant.
-@pytest.mark.parametrize("detached", [False, True])
+@pytest.mark.parametrize("flags, status", [([], 3), (["-d"], 2), (["--dry-run"], 2)])
 @pytest.mark.parametrize("pod, field", [
     ("{spec: {nodeSelectr: {a: b}}}", "unknown field 'spec.nodeSelectr'"),
     ("{spec: {containers: [{name: worker, securityContex: {runAsUser: 1}}]}}", "unknown field 'spec.containers[0].securityContex'"),
     ("{spec: {tolerations: [{key: a, operater: Exists}]}}", "unknown field 'spec.tolerations[0].operater'"),
 ])
-def test_a_field_that_pods_do_not_have_is_an_error(jobs, pod, field, detached):
+def test_a_field_that_pods_do_not_have_is_an_error(jobs, pod, field, flags, status):
     jobs.write("job.yaml", f"tasks: {{worker: {{pod: {pod}}}}}\ncommand: 'true'\n")
-    done = jobs.run("job.yaml", *(["-d"] if detached else []))
-    assert done.returncode == (2 if detached else 3) and field in done.stdout + done.stderr, done
+    done = jobs.run("job.yaml", *flags)
+    assert done.returncode == status and field in done.stdout + done.stderr, done
     assert jobs.left() == []
 
 
