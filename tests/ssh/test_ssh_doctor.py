@@ -21,8 +21,8 @@ def test_each_host_has_its_line_and_nothing_stays(make_sshds, run_gangrun, tmp_p
     assert told["can_run_jobs"] and [check["name"] for check in told["checks"]] == ["agent", first, second]
     for check, name in zip(told["checks"][1:], (first, second)):
         assert check["verdict"] in ("ok", "warning"), check
-        for words in ("; containment ", "container engine", f" free in {sshds.cache(name)}/gangrun; Linux ",
-                      f" x86_64; its address is {sshds.hosts.address(name)}; it shares this folder"):
+        for words in ("; containment ", "container engine", f" free in {sshds.cache(name)}/gangrun; \"Linux ",
+                      f" x86_64\"; its address is {sshds.hosts.address(name)}; it shares this folder"):
             assert words in check["found"], check
     nothing_left(sshds)
 
