@@ -30,19 +30,29 @@ void LogTimes::note(std::uint64_t offset, std::string_view text, WallTime now) {
     offset = end_;
   }
   if (text.empty()) return;
-  const bool begins_line = offset == 0 || (offset == end_ && ends_line_);
+  const bool is_line = begins_line(offset);
   end_ = offset + text.size();
   ends_line_ = text.ends_with('\n');
   const auto pace =
       kTimesPace * (std::int64_t{1} << std::min<std::uint64_t>(bytes_ / kTimesStep, 20));
   // A clock that was set back is no reason to wait.
   if (last_ && now >= *last_ && now - *last_ < pace) return;
-  const std::size_t line = begins_line ? 0 : text.find('\n') + 1;
-  if (!begins_line && (line == 0 || line == text.size())) return;
+  const std::size_t line = is_line ? 0 : text.find('\n') + 1;
+  if (!is_line && (line == 0 || line == text.size())) return;
   last_ = now;
   const std::string entry = format("{} {}\n", offset + line, milliseconds_of(now));
   const auto file = open_file(path_, O_WRONLY | O_CREAT | O_APPEND, 0600);
   if (file.ok() && write_all(file->get(), entry, path_).ok()) bytes_ += entry.size();
+}
+
+// What was there before, of another run or another writer, only the log tells.
+bool LogTimes::begins_line(std::uint64_t offset) const {
+  if (offset == 0) return true;
+  if (offset == end_) return ends_line_;
+  const auto log = open_file(log_path_, O_RDONLY);
+  if (!log.ok()) return false;
+  const auto before = read_at(log->get(), static_cast<std::int64_t>(offset) - 1, 1, log_path_);
+  return before.ok() && *before == "\n";
 }
 
 void KnownTimes::read_on() {

@@ -24,13 +24,17 @@ inline constexpr std::size_t kMaxTimesBytes = std::size_t{64} << 20U;
 // Notes the times of one log while it is written.
 class LogTimes {
  public:
-  explicit LogTimes(const std::string& log_path) : path_(log_path + std::string(kTimesSuffix)) {}
+  explicit LogTimes(const std::string& log_path)
+      : log_path_(log_path), path_(log_path + std::string(kTimesSuffix)) {}
 
   // `text` goes to this offset of the log, now or in a moment. That its time cannot be noted (a
   // full disk) is no trouble of the log: its lines have that of an earlier one then.
   void note(std::uint64_t offset, std::string_view text, WallTime now);
 
  private:
+  [[nodiscard]] bool begins_line(std::uint64_t offset) const;
+
+  const std::string log_path_;
   const std::string path_;
   std::uint64_t bytes_ = 0;
   std::uint64_t end_ = 0;  // of what was noted last

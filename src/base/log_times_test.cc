@@ -33,6 +33,8 @@ class LogTimesTest : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
+  void write(const std::string& text) const { std::ofstream(log_, std::ios::app) << text; }
+
   std::string log_;
 };
 
@@ -65,10 +67,28 @@ TEST_F(LogTimesTest, AFloodHasOneEntryInAWhile) {
 
 TEST_F(LogTimesTest, AnotherRunGoesOnInTheSameLog) {
   LogTimes(log_).note(0, "first\nhal", at_ms(0));
+  write("first\nhal");
   LogTimes second(log_);
   second.note(9, "f\nlast\n", at_ms(5'000));
   EXPECT_EQ(known().at(6), at_ms(0));
   EXPECT_EQ(known().at(11), at_ms(5'000));
+}
+
+// The first line of a run after a restart had the time of the run before.
+TEST_F(LogTimesTest, AnotherRunsFirstLineHasItsOwnTime) {
+  LogTimes(log_).note(0, "first\n", at_ms(0));
+  write("first\n");
+  LogTimes second(log_);
+  second.note(6, "again\n", at_ms(5'000));
+  write("again\n");
+  EXPECT_EQ(known().at(0), at_ms(0));
+  EXPECT_EQ(known().at(6), at_ms(5'000));
+  EXPECT_EQ(known().since(at_ms(1)), 6U);
+  // Also where another writer has written between.
+  write("missing\n");
+  second.note(20, "last\nof it\n", at_ms(9'000));
+  EXPECT_EQ(known().at(12), at_ms(5'000));
+  EXPECT_EQ(known().at(20), at_ms(9'000));
 }
 
 TEST_F(LogTimesTest, WhatIsNoEntryIsNone) {
