@@ -8,6 +8,7 @@
 #include "client/render.h"
 #include "client/text.h"
 #include "job/json_text.h"
+#include "job/table_words.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::string_view kMomentForm = "dddd-dd-ddTdd:dd:dd";
 constexpr std::size_t kDayLength = sizeof("2026-01-31") - 1;
+constexpr std::size_t kYearLength = sizeof("2026-") - 1;
 constexpr std::size_t kMinuteLength = sizeof("2026-01-31T12:00") - 1;
 
 // Whether `text` is a day, or a moment of one, as to_iso8601() would begin it.
@@ -31,10 +33,20 @@ bool is_moment(std::string_view text) {
   return true;
 }
 
+// A column of so many cells lets a cause be recognised.
+constexpr std::size_t kCauseRoom = 40;
 constexpr std::string_view kUnreadable = "unreadable";
 
 std::string moment_of(const job::JobStatus& status) {
   return client::harmless_sentence(status.submitted).substr(0, kMomentForm.size());
+}
+
+// "01-31 12:00".
+std::string short_moment(const std::string& moment) {
+  if (moment.size() < kMinuteLength) return moment;
+  std::string text = moment.substr(kYearLength, kMinuteLength - kYearLength);
+  std::replace(text.begin(), text.end(), 'T', ' ');
+  return text;
 }
 
 std::vector<client::Span> row_of(const cluster::ListedJob& job) {
@@ -48,14 +60,16 @@ std::vector<client::Span> row_of(const cluster::ListedJob& job) {
             {client::harmless_sentence(job.unreadable)}};
   }
   const std::string cause = status.cause && status.state != job::JobState::kSucceeded
-                                ? client::harmless_sentence(job::to_words(*status.cause))
+                                ? client::harmless_sentence(job::table_words(*status.cause))
                                 : std::string();
+  // Of a lost one is known how long it lived at least.
+  const std::string lost_mark = status.state == job::JobState::kLost ? "≥ " : "";
   return {{client::harmless_sentence(status.id)},
           {client::state_words(status.state), client::paint_of(status.state)},
           // A cluster's list of its ended jobs does not say.
           {status.tasks.empty() ? "-" : std::to_string(status.tasks.size())},
           {moment_of(status)},
-          {base::to_words(std::chrono::milliseconds(status.elapsed_ms))},
+          {lost_mark + base::to_words(std::chrono::milliseconds(status.elapsed_ms))},
           {cause}};
 }
 
@@ -102,13 +116,30 @@ std::vector<cluster::ListedJob> history_of(std::vector<cluster::ListedJob> jobs,
   return jobs;
 }
 
+// On a narrow terminal what tells least gives room to the causes; most ids have the time in them.
 client::Lines job_table(const std::vector<cluster::ListedJob>& jobs, std::size_t width) {
+  std::vector<client::Column> columns = {
+      {"JOB"}, {"STATE"}, {"TASKS", true}, {"SUBMITTED (UTC)"}, {"TIME", true}, {"CAUSE"}};
+  constexpr std::ptrdiff_t kTasks = 2;
+  constexpr std::ptrdiff_t kSubmitted = 3;
   std::vector<std::vector<client::Span>> rows;
   rows.reserve(jobs.size());
   for (const cluster::ListedJob& job : jobs) rows.push_back(row_of(job));
-  return client::table(
-      {{"JOB"}, {"STATE"}, {"TASKS", true}, {"SUBMITTED (UTC)"}, {"TIME", true}, {"CAUSE"}}, rows,
-      width);
+  const auto lacks_room = [&] {
+    const auto [room, needed] = client::last_column(columns, rows, width);
+    return width > 0 && room < std::min(needed, kCauseRoom);
+  };
+  const auto take_away = [&](std::ptrdiff_t column) {
+    columns.erase(columns.begin() + column);
+    for (auto& row : rows) row.erase(row.begin() + column);
+  };
+  if (lacks_room()) {
+    columns[kSubmitted].title = "AT (UTC)";
+    for (auto& row : rows) row[kSubmitted].text = short_moment(row[kSubmitted].text);
+  }
+  if (lacks_room()) take_away(kSubmitted);
+  if (lacks_room()) take_away(kTasks);
+  return client::table(columns, rows, width);
 }
 
 base::Json to_json(const std::vector<cluster::ListedJob>& jobs) {

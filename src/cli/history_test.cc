@@ -109,6 +109,32 @@ TEST(History, TheTableHasTheCause) {
   EXPECT_THAT(lines[1].text(), HasSubstr("worker:0 exited with status 3"));
 }
 
+TEST(History, HowLongALostJobLivedIsNotKnown) {
+  job::JobStatus lost = job_at("2026-01-31T11:00:00.000Z", job::JobState::kLost).status;
+  lost.elapsed_ms = 18;
+  EXPECT_THAT(job_table({{lost}}, 0)[1].text(), HasSubstr("  ≥ 18 ms  "));
+}
+
+// Of 80 columns it had three.
+TEST(History, ANarrowTerminalShowsTheCauseFirst) {
+  job::JobStatus failed = job_at("2026-01-31T11:00:00.000Z", job::JobState::kFailed).status;
+  failed.id = "wine-20260131-110000-abcd";
+  failed.tasks.resize(4);
+  const auto table_of = [&](std::size_t width) { return job_table({{failed}}, width); };
+  EXPECT_THAT(table_of(80)[1].text(), HasSubstr("      4  2026-01-31T11:00:00  ")) << "no cause";
+  failed.cause = job::Cause{.task = job::TaskId{"worker", 0},
+                            .why = {.reason = job::Reason::kExitStatus, .code = 1},
+                            .traceback = "Traceback\nValueError: the shape (3, 4) is not (3, 5)"};
+  EXPECT_THAT(table_of(200)[1].text(),
+              HasSubstr("  2026-01-31T11:00:00  0 ms  worker:0: ValueError: the shape (3, 4) is "
+                        "not (3, 5) (status 1)"));
+  EXPECT_THAT(table_of(95)[0].text(), HasSubstr("TASKS  AT (UTC)  "));
+  EXPECT_THAT(table_of(95)[1].text(), HasSubstr("  01-31 11:00  "));
+  EXPECT_EQ(table_of(80)[0].text(), "JOB                        STATE   TASKS  TIME  CAUSE");
+  EXPECT_EQ(table_of(80)[1].text(),
+            "wine-20260131-110000-abcd  failed      4  0 ms  worker:0: ValueError: the shape…");
+}
+
 }  // namespace
 
 }  // namespace gangrun::cli

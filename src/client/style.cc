@@ -19,6 +19,18 @@ std::string aligned(const std::string& text, std::size_t width, bool right) {
   return std::string(width - std::min(width, display_width(shortened)), ' ') + shortened;
 }
 
+// Of each column that of its widest cell.
+std::vector<std::size_t> widths_of(const std::vector<Column>& columns,
+                                   const std::vector<std::vector<Span>>& rows) {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    std::size_t widest = display_width(columns[i].title);
+    for (const auto& row : rows) widest = std::max(widest, display_width(row.at(i).text));
+    widths.push_back(widest);
+  }
+  return widths;
+}
+
 }  // namespace
 
 std::string_view sequence_of(Paint paint) {
@@ -96,14 +108,17 @@ std::string Line::to_terminal(bool colour) const {
   return all;
 }
 
+LastColumn last_column(const std::vector<Column>& columns,
+                       const std::vector<std::vector<Span>>& rows, std::size_t width) {
+  const std::vector<std::size_t> widths = widths_of(columns, rows);
+  std::size_t others = 0;
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) others += widths[i] + kGap.size();
+  return {.room = width > others ? width - others : 0, .needed = widths.back()};
+}
+
 Lines table(const std::vector<Column>& columns, const std::vector<std::vector<Span>>& rows,
             std::size_t width) {
-  std::vector<std::size_t> widths;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    std::size_t widest = display_width(columns[i].title);
-    for (const auto& row : rows) widest = std::max(widest, display_width(row.at(i).text));
-    widths.push_back(widest);
-  }
+  const std::vector<std::size_t> widths = widths_of(columns, rows);
   Lines lines;
   Line header;
   for (std::size_t i = 0; i < columns.size(); ++i) {

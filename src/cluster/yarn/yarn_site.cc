@@ -35,6 +35,13 @@ constexpr std::chrono::milliseconds kLookAtLogs{250};
 
 // Of so many jobs at most a list reads the journal, the newest first: each takes a moment.
 constexpr int kMostJournals = 10;
+// Nor is a file system that takes so long for one asked for others.
+constexpr std::chrono::seconds kLongestRead{1};
+
+bool has_failed(const hadoop::ApplicationReport& report) {
+  return report.state == hadoop::ApplicationState::kFinished &&
+         report.final_status == hadoop::FinalStatus::kFailed;
+}
 
 std::string time_text(std::int64_t milliseconds) {
   if (milliseconds <= 0) return {};
@@ -148,14 +155,18 @@ Result<std::vector<ListedJob>> YarnSite::list() {
   jobs.reserve(applications.size());
   int left = kMostJournals;
   for (const auto& report : applications) {
-    // Of one whose masters could not tell its end only its journal has it.
-    const bool is_read = has_lost_its_master(report) && report.user == account_.user && left-- > 0;
+    // Of one whose masters could not tell its end only its journal has it; what a task that failed
+    // has said YARN is not told.
+    const bool is_read = (has_lost_its_master(report) || has_failed(report)) &&
+                         report.user == account_.user && left-- > 0;
+    const base::Instant asked = clock_.now();
+    Result<job::JobStatus> status = status_from(report, clock_.wall_now());
     if (is_read) {
-      GANGRUN_ASSIGN(auto status, ended_status(report));
-      jobs.push_back({std::move(status)});
-    } else {
-      jobs.push_back({status_from(report, clock_.wall_now())});
+      Result<job::JobStatus> known = ended_status(report);
+      if (known.ok()) status = std::move(known);
     }
+    jobs.push_back({*std::move(status)});
+    if (clock_.now() - asked > kLongestRead) left = 0;
   }
   return jobs;
 }
