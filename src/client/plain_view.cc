@@ -32,15 +32,10 @@ std::string job_sentence(const job::JobStatus& status, bool started_before) {
 std::string task_sentence(const job::TaskStatus& task) {
   std::string sentence =
       base::format("{} {}", job::to_string(task.task), job::to_string(task.state));
-  const std::string end = task.exit ? harmless_sentence(job::to_words(*task.exit)) : "";
-  if (!job::is_final(task.state) && task.attempt > 1) {
-    // How the run before ended is what is known of an end.
-    return sentence + base::format(" (run {}{})", task.attempt,
-                                   end.empty() ? "" : base::format("; the one before {}", end));
-  }
   if (task.attempt > 1) sentence += base::format(" (run {})", task.attempt);
-  if (!end.empty()) sentence += ": " + end;
-  return sentence;
+  // Of an older version's master, how the run before ended comes with the state of the next one.
+  if (!task.exit || !job::is_final(task.state)) return sentence;
+  return sentence + ": " + harmless_sentence(job::to_words(*task.exit));
 }
 
 bool is_worth_telling(const job::TaskStatus* before, const job::TaskStatus& now, bool verbose) {

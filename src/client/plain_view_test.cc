@@ -55,9 +55,11 @@ TEST(News, TellsFailuresAndRestartsAndWithVerboseEverything) {
   now.tasks[0].attempt = 2;
   EXPECT_THAT(news(&before, now, false), ElementsAre("worker:0 waiting (run 2)"));
   now.tasks[0].exit = job::Why{.reason = job::Reason::kSignal, .signal = 9};
-  EXPECT_THAT(
-      news(&before, now, false),
-      ElementsAre("worker:0 waiting (run 2; the one before was killed by signal 9 (kill))"));
+  EXPECT_THAT(news(&before, now, false), ElementsAre("worker:0 waiting (run 2)"));
+  now = before;
+  now.tasks[0].state = job::TaskState::kRegistered;
+  now.tasks[0].exit = job::Why{.reason = job::Reason::kStopped, .signal = 15};
+  EXPECT_THAT(news(&before, now, true), ElementsAre("worker:0 registered"));
 }
 
 TEST(News, AllHaveStartedOnce) {

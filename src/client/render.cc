@@ -65,9 +65,11 @@ std::vector<Span> row_of(const job::TaskStatus& task) {
   const std::string state =
       task.attempt > 1 ? base::format("{} (run {})", job::to_string(task.state), task.attempt)
                        : std::string(job::to_string(task.state));
-  // How it failed is more than what it said last; how it succeeded is less.
+  // How it failed is more than what it said last; how it succeeded is less. A master of an older
+  // version tells of one that runs how the run before ended.
   const bool failed = task.state == job::TaskState::kFailed || task.state == job::TaskState::kLost;
-  const bool shows_exit = task.exit && (failed || task.last_line.empty());
+  const bool shows_exit =
+      task.exit && job::is_final(task.state) && (failed || task.last_line.empty());
   const std::string says = shows_exit             ? harmless_sentence(job::to_words(*task.exit))
                            : task.figures.empty() ? harmless_output(task.last_line)
                                                   : harmless_sentence(job::to_words(task.figures));

@@ -52,6 +52,15 @@ ps:0      starting        -                   -        -
 )");
 }
 
+// "running (run 2) … was killed by signal 15" was shown until the new run had written a line.
+TEST(Render, HowARunEndedIsNotShownWithTheNextOne) {
+  job::JobStatus status = running_job();
+  status.tasks.resize(3);
+  status.tasks[2].state = job::TaskState::kRunning;
+  status.tasks[2].last_line = "";
+  EXPECT_THAT(text_of(render_tasks(status, 100)), testing::Not(testing::HasSubstr("exited")));
+}
+
 TEST(Render, ShowsHowFarTheGangHasCome) {
   job::JobStatus status = running_job();
   status.state = job::JobState::kRollCall;

@@ -112,10 +112,8 @@ void Gang::enter(Task& task, Phase phase) {
 }
 
 void Gang::ask(Task& task) {
-  if (task.phase == Phase::kGone) {
-    ++task.attempt;
-    task.allocated_attempt = task.attempt;
-  }
+  if (task.phase == Phase::kGone) task.allocated_attempt = ++task.attempt;
+  task.exit.reset();
   std::vector<std::string> avoided = hosts_.to_avoid(now_);
   std::optional<job::Address> wanted;
   if (task.address.port != 0 && !hosts_.avoids(task.host, now_)) wanted = task.address;
@@ -130,6 +128,7 @@ void Gang::ask(Task& task) {
 
 void Gang::start(Task& task) {
   if (task.has_run) ++task.attempt;
+  task.exit.reset();
   task.has_run = true;
   task.begun_at = now_;
   task.outcome = Outcome::kNone;

@@ -47,6 +47,18 @@ TEST(GangAgents, ThoseThatTheFirstProcessOfTheirHostTakesAlongAreOneFailureOfThe
   EXPECT_THAT(driver.warnings(), Not(Contains(HasSubstr("avoided"))));
 }
 
+// Of a task that ran again it was told how its run before had ended.
+TEST(GangAgents, TheEndOfARunIsNotThatOfTheNextOne) {
+  for (const auto scope : {job::RestartScope::kTask, job::RestartScope::kGang}) {
+    Driver driver = running_workers(1, scope);
+    driver.exited(job::kWorker0, kTerminated);
+    const auto* task = driver.gang().find(job::kWorker0);
+    ASSERT_NE(task, nullptr);
+    EXPECT_EQ(task->attempt, 2);
+    EXPECT_EQ(task->exit, std::nullopt);
+  }
+}
+
 // Without a pause its next run was decided before its end was known.
 TEST(GangAgents, OneThatWasToldToStartAnewBeforeItsEndWasKnownCountsOnce) {
   for (const auto scope : {job::RestartScope::kTask, job::RestartScope::kGang}) {

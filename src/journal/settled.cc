@@ -37,9 +37,10 @@ void settle_tasks(const gang::Gang& gang, job::JobStatus& status) {
     if (known == nullptr) continue;
     // Nothing will be heard of one that was still ending.
     const job::TaskState state = gang::state_of(*known);
-    task.state = job::is_final(state) ? state : job::TaskState::kLost;
+    const bool has_ended = job::is_final(state);
+    task.state = has_ended ? state : job::TaskState::kLost;
     task.attempt = known->attempt;
-    task.exit = known->exit;
+    task.exit = has_ended ? known->exit : std::nullopt;
   }
 }
 

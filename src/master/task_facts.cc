@@ -32,7 +32,8 @@ job::TaskStatus status_of(const gang::Task& task, const TaskFacts* facts,
   status.state = gang::state_of(task);
   status.attempt = task.attempt;
   if (task.address.port != 0) status.address = job::to_string(task.address);
-  status.exit = task.exit;
+  // Between its runs that of the last one is no part of its state.
+  if (job::is_final(status.state)) status.exit = task.exit;
   if (facts == nullptr) return status;
   status.pid = facts->pid;
   status.memory_bytes = facts->memory_bytes;
