@@ -34,6 +34,8 @@ namespace {
 
 using base::Result;
 
+// Of the files of a job; all that they tell is a time.
+constexpr std::size_t kMaxLooked = 10'000;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
 constexpr std::size_t kMaxStoredSpecBytes = std::size_t{64} << 20U;
 // Where the kernel does not tell of changes, the caller looks again so often.
@@ -119,6 +121,38 @@ std::optional<job::RunEnd> left_run(const JobPaths& paths, const job::TaskId& ta
   const auto text =
       base::read_file(job::words_file(log_prefix(paths, task), attempt), job::kMaxWordsBytes);
   return text.ok() ? job::last_words_from(*text).run : std::nullopt;
+}
+
+// When something of what a job's processes write was written last.
+std::optional<base::WallTime> last_written(const JobPaths& paths) {
+  std::optional<base::WallTime> last;
+  for (const std::string& folder : {paths.journal(), paths.logs()}) {
+    std::error_code failed;
+    std::filesystem::directory_iterator entry(folder, failed);
+    const std::filesystem::directory_iterator end;
+    for (std::size_t i = 0; i < kMaxLooked && !failed && entry != end; ++i) {
+      struct stat info {};
+      if (::lstat(entry->path().c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
+        const base::WallTime written(std::chrono::duration_cast<base::WallTime::duration>(
+            std::chrono::seconds(info.st_mtim.tv_sec) +
+            std::chrono::nanoseconds(info.st_mtim.tv_nsec)));
+        if (!last || written > *last) last = written;
+      }
+      entry.increment(failed);
+    }
+  }
+  return last;
+}
+
+// A job without a master has lived at least as long as it has written, whatever its record says.
+void lengthen(const JobPaths& paths, base::WallTime now, job::JobStatus& status) {
+  const auto written = last_written(paths);
+  const auto submitted = base::parse_iso8601(status.submitted);
+  if (!written || !submitted.ok() || *written > now) return;
+  const auto lived = std::chrono::duration_cast<std::chrono::milliseconds>(*written - *submitted);
+  if (lived.count() <= status.elapsed_ms) return;
+  status.elapsed_ms = lived.count();
+  if (!status.ended.empty()) status.ended = base::to_iso8601(*written);
 }
 
 // What is known of a job before its master has written a status: its spec.
@@ -241,6 +275,7 @@ Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths, base::Duratio
       paths.journal(), std::move(last), clock_.now(), clock_.wall_now(),
       [&paths](const job::TaskId& task, int attempt) { return left_run(paths, task, attempt); });
   if (!settled.ok()) return as_damage(settled.error());
+  lengthen(paths, clock_.wall_now(), *settled);
   return without_master(*std::move(settled));
 }
 

@@ -85,6 +85,42 @@ TEST_F(LocalSiteTest, AJobWithoutVerdictWhoseMasterIsGoneIsLost) {
   EXPECT_EQ(stopped.error().code, base::Code::kFailedPrecondition);
 }
 
+class LaterClock final : public base::Clock {
+ public:
+  [[nodiscard]] base::Instant now() const override { return base::SystemClock().now(); }
+  [[nodiscard]] base::WallTime wall_now() const override {
+    return base::SystemClock().wall_now() + std::chrono::hours(2);
+  }
+};
+
+// It was said to have lived 18 ms, though its tasks had written for an hour.
+TEST_F(LocalSiteTest, AJobWithoutAMasterHasLivedAsLongAsItHasWritten) {
+  write_journal(job::JobState::kRunning, false);
+  const std::string log = folder_->paths().logs() + "/worker-0.out";
+  folder_.reset();
+  ASSERT_TRUE(base::write_private_file(log, "epoch 2\n").ok());
+  const LaterClock later;
+  LocalSite site(home_, later, never_, beside_us_);
+  const auto before = site.status("last");
+  ASSERT_TRUE(before.ok()) << before.error().message;
+  const auto submitted = base::parse_iso8601(before->submitted);
+  ASSERT_TRUE(submitted.ok());
+  const auto set_time = [](const std::string& path, std::time_t seconds) {
+    const timespec times[2] = {{seconds, 0}, {seconds, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), static_cast<const timespec*>(times), 0), 0);
+  };
+  const std::time_t begun = std::chrono::system_clock::to_time_t(*submitted);
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(log).parent_path().parent_path() / "journal")) {
+    set_time(entry.path().string(), begun);
+  }
+  set_time(log, begun + 3600);
+  const auto status = site.status("last");
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(status->state, job::JobState::kLost);
+  EXPECT_NEAR(static_cast<double>(status->elapsed_ms), 3'600'000, 1'000);
+}
+
 // It was told as lost; and one whose tasks were to be elsewhere was started by whoever asked for
 // it.
 TEST_F(LocalSiteTest, AJobWhoseSubmissionWasKilledWasNeverStarted) {
