@@ -13,6 +13,7 @@
 #include "base/format.h"
 #include "cli/commands.h"
 #include "client/allocation_limit.h"
+#include "client/ending_guard.h"
 #include "client/exit_status.h"
 #include "client/job_watch.h"
 #include "frameworks/environment.h"
@@ -33,6 +34,8 @@ using base::Result;
 // Between two looks at the job; one wait for its cluster spec.
 constexpr base::milliseconds kTaskInterval(500);
 constexpr std::chrono::seconds kSpecWait(5);
+// Of destructors, once all has been said.
+constexpr std::chrono::milliseconds kGoingLimit(100);
 
 // The terminal as it was: a program that is killed may leave it in a state of its own.
 class TerminalState {
@@ -125,6 +128,9 @@ class ClientSession {
   void on_child_end();
   void end_child();
   void on_signal(int number);
+  void leave_if_untold();
+  [[nodiscard]] std::string untold_words() const;
+  client::ExitStatus end_status();
   void tell(const std::string& sentence) { context_.console.error(sentence); }
   [[nodiscard]] bool is_over() const;
 
@@ -134,7 +140,8 @@ class ClientSession {
   const TerminalState terminal_;
   TemporaryFile spec_file_;
   net::EventLoop loop_;
-  net::Watch signals_;
+  // Before all that may wait for somebody when it goes.
+  std::unique_ptr<client::EndingGuard> guard_;
   net::Watch child_watch_;
   net::Timer spec_timer_;
   net::Timer kill_timer_;
@@ -142,6 +149,8 @@ class ClientSession {
   int generation_ = 0;       // that the client knows
   bool has_failed_ = false;  // why is told: the client cannot be started
   int signals_seen_ = 0;
+  net::Timer order_timer_;
+  bool left_ = false;  // by whoever was asked to end the job, before it ended
   std::optional<process::Child> child_;
   std::optional<process::Exit> exit_;
   client::JobWatch watch_;
@@ -154,8 +163,11 @@ Result<> ClientSession::start(const MakeSite& make_site) {
   GANGRUN_ASSIGN(auto status_site, make_site());
   GANGRUN_ASSIGN(auto stop_site, make_site());
   GANGRUN_ASSIGN(spec_site_, make_site());
-  GANGRUN_ASSIGN(signals_,
-                 loop_.watch_signals(host::job_signals(), [this](int n) { on_signal(n); }));
+  GANGRUN_ASSIGN(guard_, client::EndingGuard::start(
+                             {.signals = host::job_signals(), .on_signal = [this](int n) {
+                                loop_.post([this, n] { on_signal(n); });
+                              }}));
+  guard_->set_words(untold_words());
   tell(base::format("{}: client:0 starts here when all tasks have reported", task_.job));
   watch_.start(std::move(status_site), std::move(stop_site));
   ask_for_spec();
@@ -262,24 +274,54 @@ void ClientSession::on_signal(int number) {
     return;
   }
   if (child_ && !exit_) {
+    guard_->stand_down();
     // From a terminal it has it already.
     if (number != SIGINT || !terminal_.is_terminal()) (void)child_->signal(number);
     return;
   }
   ++signals_seen_;
+  if (signals_seen_ > 2 && watch_.is_told()) {
+    left_ = true;
+    return;
+  }
   tell(base::format("{}: the tasks are {}", host::name_of_signal(number),
                     signals_seen_ == 1 ? "asked to stop; interrupt again to kill them at once"
                                        : "ended at once"));
   watch_.stop(signals_seen_ > 1, host::name_of_signal(number));
+  if (signals_seen_ == 1) return guard_->stand_down();
+  order_timer_ = loop_.after(client::kSilencePatience, [this] { leave_if_untold(); });
+}
+
+void ClientSession::leave_if_untold() {
+  if (watch_.is_told()) return guard_->stand_down();
+  left_ = true;
+}
+
+std::string ClientSession::untold_words() const {
+  return base::format("{0} may still run: {1}; `gangrun kill {0}` ends it", task_.job,
+                      watch_.is_told() ? "it was told to end, and has not said that it has"
+                                       : "nobody has taken the order to end it");
 }
 
 bool ClientSession::is_over() const {
   if (child_ && !exit_) return false;
+  if (left_) return true;
   return job::is_final(status_.state) || (exit_ && !task_.ends_job);
 }
 
 client::ExitStatus ClientSession::wait() {
   (void)loop_.run_until([this] { return is_over(); }, context_.clock.now() + job::kLongestJob);
+  if (left_ && !job::is_final(status_.state)) {
+    tell(untold_words());
+    guard_->end_within(kGoingLimit, client::ExitStatus::kInterrupted);
+    return client::ExitStatus::kInterrupted;
+  }
+  const client::ExitStatus status = end_status();
+  if (signals_seen_ > 1) guard_->end_within(kGoingLimit, status);
+  return status;
+}
+
+client::ExitStatus ClientSession::end_status() {
   if (!child_) {
     if (status_.cause && !has_failed_) context_.console.error(job::to_words(*status_.cause));
     return has_failed_ ? client::ExitStatus::kCouldNotStart

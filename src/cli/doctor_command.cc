@@ -27,14 +27,16 @@ std::vector<std::string> places_to_examine(const client::Places& places) {
   return places.names([](const client::Place& place) { return !place.examined().empty(); });
 }
 
-client::ExitStatus show_checks(const std::vector<cluster::Check>& checks, std::string_view place,
+client::ExitStatus show_checks(const client::Examination& examined, std::string_view place,
                                bool json, client::Context& context) {
+  const auto& [checks, is_whole] = examined;
   const auto size = context.console.size();
   if (json) {
-    context.console.out(base::dump_json(client::checks_json(checks)) + "\n");
+    context.console.out(base::dump_json(client::checks_json(checks, is_whole)) + "\n");
   } else {
-    context.console.out(client::checks_lines(checks, place, size ? size->columns : 0));
+    context.console.out(client::checks_lines(checks, place, size ? size->columns : 0, is_whole));
   }
+  if (!is_whole) return client::ExitStatus::kInterrupted;
   return cluster::any_failed(checks) ? client::ExitStatus::kCouldNotStart
                                      : client::ExitStatus::kSuccess;
 }
@@ -64,9 +66,7 @@ client::ExitStatus run(const DoctorFlags& flags, client::Context& context) {
   }
   const auto examined = place->examine(flags.cluster, context);
   if (!examined.ok()) return fail(context, examined.error());
-  const client::ExitStatus status =
-      show_checks(examined->checks, place->examined(), flags.json, context);
-  return examined->is_whole ? status : client::ExitStatus::kInterrupted;
+  return show_checks(*examined, place->examined(), flags.json, context);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
+#include "client/ending_guard.h"
 #include "client/place.h"
 #include "client/prepare.h"
 #include "client/task_way.h"
@@ -82,7 +83,8 @@ class Opened {
   const std::uint16_t wanted_port_;
   client::Context& context_;
   net::EventLoop loop_;
-  net::Watch signals_;
+  // Before all that may wait for somebody when it goes.
+  std::unique_ptr<client::EndingGuard> guard_;
   job::TaskId task_;
   std::string job_;
   bool trying_ = false;
@@ -95,9 +97,12 @@ class Opened {
 };
 
 base::Result<> Opened::start() {
-  GANGRUN_ASSIGN(signals_, loop_.watch_signals(host::ending_signals(), [this](int) {
-    end(client::ExitStatus::kInterrupted);
-  }));
+  GANGRUN_ASSIGN(guard_,
+                 client::EndingGuard::start(
+                     {.signals = host::ending_signals(), .last = 1, .on_signal = [this](int) {
+                        loop_.post([this] { end(client::ExitStatus::kInterrupted); });
+                      }}));
+  guard_->set_words(base::format("interrupted while {} did not answer", options_.job));
   const std::string name = options_.task.empty() ? kDefaultTask : options_.task;
   const bool has_index = name.find(':') != std::string::npos;
   GANGRUN_ASSIGN(task_, job::parse_task_id(has_index ? name : name + ":0"));
@@ -241,7 +246,9 @@ void add_open(CLI::App& app, Request& request) {
       "end of the job. TASK is like worker:0 (default: tensorboard).\nJOB is an id, the "
       "unambiguous beginning of one, or last.\n\nExample:\n  gangrun open last tensorboard\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return open(*options, context); };
+    request.action = [options](client::Context& context) {
+      return open(*options, context);
+    };
   });
 }
 

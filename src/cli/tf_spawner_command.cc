@@ -15,11 +15,13 @@
 #include "cli/input_path.h"
 #include "cli/tf_spawner.h"
 #include "cli/tf_spawner_objects.h"
+#include "client/ending_guard.h"
 #include "client/prepare.h"
 #include "client/text.h"
 #include "cluster/kubernetes/client/kubernetes_access.h"
 #include "cluster/kubernetes/client/kubernetes_run.h"
 #include "cluster/kubernetes/kubernetes_options.h"
+#include "host/ending_signals.h"
 #include "net/digests.h"
 
 namespace gangrun::cli {
@@ -204,6 +206,12 @@ client::ExitStatus remove(const TfSpawnerOptions& options, const std::string& ta
                   client::ExitStatus::kBadInput);
     }
   }
+  const auto guard = client::EndingGuard::start(
+      {.signals = host::ending_signals(), .last = 1, .patience = std::chrono::milliseconds(0)});
+  if (!guard.ok()) return fail(context, guard.error());
+  (*guard)->set_words(base::format(
+      "interrupted: whether all objects {} are deleted is not known; `{} -d -t {}` asks again",
+      what, kTfSpawner, tag));
   const auto gone =
       delete_objects(loop, client, tag, *objects, context.clock.now() + kDeleteTimeout);
   if (!gone.ok()) return fail(context, gone.error(), client::ExitStatus::kFailed);

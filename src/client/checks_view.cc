@@ -25,7 +25,8 @@ Paint paint_of_verdict(Verdict verdict) {
 
 }  // namespace
 
-Lines checks_lines(const std::vector<Check>& checks, std::string_view place, std::size_t width) {
+Lines checks_lines(const std::vector<Check>& checks, std::string_view place, std::size_t width,
+                   bool is_whole) {
   std::vector<std::vector<Span>> rows;
   rows.reserve(checks.size());
   for (const Check& check : checks) {
@@ -49,16 +50,22 @@ Lines checks_lines(const std::vector<Check>& checks, std::string_view place, std
   if (cluster::any_failed(checks)) {
     lines.emplace_back(
         base::format("no job can run on {} until the failed checks are fixed", place), Paint::kRed);
+  } else if (!is_whole) {
+    lines.emplace_back(
+        base::format("whether jobs can run on {} is not known: the checks were interrupted", place),
+        Paint::kYellow);
   } else {
     lines.emplace_back(base::format("jobs can run on {}", place), Paint::kGreen);
   }
   return lines;
 }
 
-base::Json checks_json(const std::vector<Check>& checks) {
+base::Json checks_json(const std::vector<Check>& checks, bool is_whole) {
   base::Json list = base::Json::array();
   for (const Check& check : checks) list.push_back(to_json(check));
-  return {{"can_run_jobs", !cluster::any_failed(checks)}, {"checks", std::move(list)}};
+  base::Json can_run = !cluster::any_failed(checks);
+  if (can_run && !is_whole) can_run = nullptr;
+  return {{"can_run_jobs", std::move(can_run)}, {"checks", std::move(list)}};
 }
 
 }  // namespace gangrun::client

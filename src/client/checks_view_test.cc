@@ -20,6 +20,18 @@ TEST(Checks, OneThatFailedIsEnough) {
   EXPECT_EQ(checks_json(checks)["checks"][2]["verdict"], "failed");
 }
 
+// After an interrupt it said that jobs can run on these hosts.
+TEST(Checks, ThoseThatWereInterruptedDoNotTellThatJobsCanRun) {
+  std::vector<Check> checks = {{"gpu1", Verdict::kNotChecked, "it was not waited for"}};
+  EXPECT_EQ(checks_lines(checks, "these hosts", 0, false).back().text(),
+            "whether jobs can run on these hosts is not known: the checks were interrupted");
+  EXPECT_TRUE(checks_json(checks, false)["can_run_jobs"].is_null());
+  checks.push_back({"gpu2", Verdict::kFailed, "it is down"});
+  EXPECT_EQ(checks_lines(checks, "these hosts", 0, false).back().text(),
+            "no job can run on these hosts until the failed checks are fixed");
+  EXPECT_FALSE(checks_json(checks, false)["can_run_jobs"]);
+}
+
 TEST(Checks, WhatIsToBeDoneIsNeverCut) {
   const Lines lines =
       checks_lines({{"queue", Verdict::kFailed, "there is no queue ml", "name one with --queue"}},

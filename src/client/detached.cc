@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "client/ending_guard.h"
 #include "client/fail.h"
 #include "client/submitted.h"
 #include "client/zookeeper_input.h"
@@ -59,7 +61,7 @@ class Submission {
 
   const Context& context_;
   net::EventLoop loop_;
-  net::Watch signals_;
+  std::unique_ptr<EndingGuard> guard_;
   std::optional<cluster::JobFolder> folder_;
   process::Pipe pipe_;
   net::Watch told_;
@@ -70,8 +72,10 @@ class Submission {
 };
 
 Result<cluster::JobPaths> Submission::submit(const RunPlan& plan) {
-  GANGRUN_ASSIGN(signals_, loop_.watch_signals(host::job_signals(),
-                                               [this](int number) { on_signal(number); }));
+  GANGRUN_ASSIGN(guard_,
+                 EndingGuard::start({.signals = host::job_signals(), .on_signal = [this](int n) {
+                                       loop_.post([this, n] { on_signal(n); });
+                                     }}));
   GANGRUN_TRY(check_required_zookeeper(loop_, plan.spec, plan.zookeeper_files, {}, context_,
                                        [this] { return !interrupted_by_.empty(); }));
   GANGRUN_ASSIGN(folder_,
@@ -98,6 +102,10 @@ Result<> Submission::hand_over(const RunPlan& plan) {
   // What has come until now.
   (void)loop_.run_until([] { return false; }, loop_.now());
   if (!interrupted_by_.empty()) return base::Error{base::Code::kCancelled, interrupted_by_};
+  guard_->set_words(base::format(
+      "interrupted: {0} was told to end, and has not said that it has; `gangrun status {0}` tells "
+      "what became of it",
+      folder_->id()));
   GANGRUN_ASSIGN(supervisor_, host::start_supervisor(context_.program, paths, pipe_.write.get()));
   pipe_.write.reset();
   told_ = loop_.watch_readable(pipe_.read.get(), [this] { on_told(); });

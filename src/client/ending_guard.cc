@@ -32,26 +32,31 @@ void say(int fd, const std::string& words) {
 
 }  // namespace
 
-EndingGuard::EndingGuard(Private, Options options, base::UniqueFd signals, base::UniqueFd wake)
-    : options_(std::move(options)), signals_(std::move(signals)), wake_(std::move(wake)) {}
+EndingGuard::EndingGuard(Private, Options options, const sigset_t& before, base::UniqueFd signals,
+                         base::UniqueFd wake)
+    : options_(std::move(options)),
+      before_(before),
+      signals_(std::move(signals)),
+      wake_(std::move(wake)) {}
 
 base::Result<std::unique_ptr<EndingGuard>> EndingGuard::start(Options options) {
   sigset_t set;
+  sigset_t before;
   sigemptyset(&set);
   for (const int signal : options.signals) sigaddset(&set, signal);
-  if (const int error = pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0) {
+  if (const int error = pthread_sigmask(SIG_BLOCK, &set, &before); error != 0) {
     return base::from_errno(error, "block signals");
   }
   base::UniqueFd signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals.valid()) return base::from_errno(errno, "watch signals");
   base::UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake.valid()) return base::from_errno(errno, "watch signals");
-  auto guard = std::make_unique<EndingGuard>(Private{}, std::move(options), std::move(signals),
-                                             std::move(wake));
+  auto guard = std::make_unique<EndingGuard>(Private{}, std::move(options), before,
+                                             std::move(signals), std::move(wake));
   sigset_t all;
-  sigset_t before;
+  sigset_t own;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_sigmask(SIG_SETMASK, &all, &own);
   base::Result<std::unique_ptr<EndingGuard>> started(nullptr);
   try {
     guard->thread_ = std::thread([own = guard.get()] { own->serve(); });
@@ -60,7 +65,7 @@ base::Result<std::unique_ptr<EndingGuard>> EndingGuard::start(Options options) {
     started = base::Error{base::Code::kResourceExhausted,
                           std::string("no thread for signals can be started: ") + error.what()};
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_sigmask(SIG_SETMASK, &own, nullptr);
   return started;
 }
 
@@ -71,6 +76,7 @@ EndingGuard::~EndingGuard() {
   }
   wake();
   if (thread_.joinable()) thread_.join();
+  if (options_.gives_back) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 void EndingGuard::wake() {

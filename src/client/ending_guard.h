@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -36,6 +37,9 @@ class EndingGuard {
     // order. Every later one counts likewise.
     int last = 2;
     std::chrono::milliseconds patience = kGuardPatience;
+    // Whether the signals mean again what they did before once the guard goes: the command has
+    // other work then. Else one that comes later only waits.
+    bool gives_back = false;
     // Called by the guard's thread for each signal.
     std::function<void(int)> on_signal{};
     int err = STDERR_FILENO;
@@ -45,7 +49,6 @@ class EndingGuard {
 
   // Before the process has other threads, which would be ended by the signals.
   static base::Result<std::unique_ptr<EndingGuard>> start(Options options);
-  // From here on a signal only waits.
   ~EndingGuard();
   EndingGuard(const EndingGuard&) = delete;
   EndingGuard& operator=(const EndingGuard&) = delete;
@@ -59,7 +62,8 @@ class EndingGuard {
   // whoever is still waited for.
   void end_within(std::chrono::milliseconds limit, ExitStatus status);
 
-  EndingGuard(Private, Options options, base::UniqueFd signals, base::UniqueFd wake);
+  EndingGuard(Private, Options options, const sigset_t& before, base::UniqueFd signals,
+              base::UniqueFd wake);
 
  private:
   void serve();
@@ -69,6 +73,7 @@ class EndingGuard {
   void wake();
 
   const Options options_;
+  const sigset_t before_;  // which signals were blocked
   const base::UniqueFd signals_;
   const base::UniqueFd wake_;
   std::mutex mutex_;

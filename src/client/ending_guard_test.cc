@@ -131,6 +131,27 @@ TEST_F(EndingGuardTest, WhatHasBeenSaidIsNotSaidAgain) {
   EXPECT_EQ(said(), "");
 }
 
+// After `fetch` had asked hosts, Ctrl-C did not end the copying.
+TEST_F(EndingGuardTest, SignalsMeanWhatTheyDidBeforeWhereTheCommandGoesOn) {
+  const auto is_blocked = [] {
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    return sigismember(&blocked, kEnding) == 1;
+  };
+  sigset_t ending;
+  sigemptyset(&ending);
+  sigaddset(&ending, kEnding);
+  // Guards of other tests have blocked it.
+  pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
+  for (const bool gives_back : {true, false}) {
+    auto started = EndingGuard::start({.signals = {kEnding}, .gives_back = gives_back});
+    ASSERT_TRUE(started.ok());
+    EXPECT_TRUE(is_blocked());
+    started->reset();
+    EXPECT_EQ(is_blocked(), !gives_back);
+  }
+}
+
 TEST_F(EndingGuardTest, AReaderThatTakesNothingKeepsNobodyHere) {
   ASSERT_EQ(::fcntl(said_.write.get(), F_SETFL, O_NONBLOCK), 0);
   const std::string block(4096, 'x');

@@ -90,7 +90,9 @@ Result<> Run::submit() {
                                         .files = {},
                                         .agent_program = job_.agent_program,
                                         .submitted = clock_.wall_now()},
-                                       [](const hadoop::ApplicationId&) {}));
+                                       [this](const hadoop::ApplicationId& id) {
+                                         job_.submits(hadoop::to_string(id));
+                                       }));
   text_ = hadoop::to_string(id_);
   return {};
 }

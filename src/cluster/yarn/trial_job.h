@@ -25,6 +25,8 @@ struct TrialJob {
   std::int64_t largest_mib = 0;  // of one container
   std::map<std::string, std::string> environment{};
   std::function<bool()> is_over;  // the user wants no more of it: asked now and then
+  // Told the job's id before YARN may have taken it.
+  std::function<void(const std::string& id)> submits;
 };
 
 // The job that is submitted.

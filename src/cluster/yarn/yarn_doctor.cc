@@ -88,6 +88,7 @@ Result<TrialPlace> YarnDoctor::make_place(const hadoop::FileSystem& file_system)
     if (is_missing) made_homes_.push_back({file_system, home});
   }
   places_.push_back(place);
+  options_.makes(hadoop::to_string(file_system) + place.folder);
   GANGRUN_TRY(files.make_folders(place.folder, kOwnFolder, soon()));
   return place;
 }
@@ -154,7 +155,8 @@ std::vector<Check> YarnDoctor::try_from_node(const FromNode& options) {
                         .agent_program = options.agent_program,
                         .largest_mib = largest_mib_,
                         .environment = options.environment,
-                        .is_over = options_.is_over});
+                        .is_over = options_.is_over,
+                        .submits = options_.submits});
 }
 
 std::vector<Check> YarnDoctor::clear_away() {

@@ -26,6 +26,10 @@ class YarnDoctor {
     std::string base_folder;                // of what is written; empty: the user's own
     std::string file;                       // the name of what is written from here
     std::function<bool()> is_over;          // the user wants no more of it
+    // Told each folder before it is made, and the job in a container before it is submitted: what
+    // stays there if we do not come to remove and end it.
+    std::function<void(const std::string& url)> makes;
+    std::function<void(const std::string& job)> submits;
   };
 
   // `configuration` and `clock` outlive it.

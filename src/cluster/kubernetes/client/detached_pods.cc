@@ -9,6 +9,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "client/ending_guard.h"
 #include "client/fail.h"
 #include "client/prepare.h"
 #include "client/submitted.h"
@@ -50,6 +51,7 @@ class Submission {
   Result<cluster::JobPaths> submit(const Context& context);
 
  private:
+  void on_signal(int number);
   Result<> reach();
   Result<> make(const Context& context);
   Result<> make_objects();
@@ -62,13 +64,18 @@ class Submission {
   // Runs the loop; an error where `done` is not true in time, or the user interrupts.
   Result<> wait_for(const std::function<bool()>& done, const std::string& what);
   [[nodiscard]] base::Error interrupted() const;
+  [[nodiscard]] std::string unconfirmed() const;
 
   RunPlan plan_;
   const kubernetes::Access access_;
   cluster::ManifestInput input_;
   net::EventLoop loop_;
-  net::Watch signals_;
+  // Before all that may wait for somebody when it goes.
+  std::unique_ptr<EndingGuard> guard_;
   std::string interrupted_by_;
+  int signals_seen_ = 0;
+  net::Timer silence_timer_;
+  bool is_left_ = false;  // the removal, by whoever asked twice for the end
   std::unique_ptr<base::Logger> logger_;
   std::unique_ptr<kubernetes::Client> client_;
   std::optional<cluster::JobFolder> folder_;
@@ -79,10 +86,10 @@ class Submission {
 };
 
 Result<cluster::JobPaths> Submission::submit(const Context& context) {
-  GANGRUN_ASSIGN(signals_, loop_.watch_signals(host::job_signals(), [this](int number) {
-    // There is no task yet that it could be for.
-    if (!process::is_notice(number)) interrupted_by_ = host::name_of_signal(number);
-  }));
+  GANGRUN_ASSIGN(guard_,
+                 EndingGuard::start({.signals = host::job_signals(), .on_signal = [this](int n) {
+                                       loop_.post([this, n] { on_signal(n); });
+                                     }}));
   begun_ = loop_.now();
   GANGRUN_TRY(reach());
   GANGRUN_ASSIGN(folder_,
@@ -93,6 +100,7 @@ Result<cluster::JobPaths> Submission::submit(const Context& context) {
   Result<> made;
   if (manifests.ok()) {
     manifests_.emplace(*std::move(manifests));
+    guard_->set_words(unconfirmed());
     made = make(context);
     if (!made.ok()) remove();
   } else {
@@ -101,6 +109,14 @@ Result<cluster::JobPaths> Submission::submit(const Context& context) {
   if (made.ok()) return folder_->paths();
   folder_->remove();
   return made.error();
+}
+
+void Submission::on_signal(int number) {
+  // There is no task yet that it could be for.
+  if (process::is_notice(number)) return;
+  interrupted_by_ = host::name_of_signal(number);
+  if (++signals_seen_ > 1)
+    silence_timer_ = loop_.after(kSilencePatience, [this] { is_left_ = true; });
 }
 
 Result<> Submission::reach() {
@@ -235,16 +251,22 @@ Result<> Submission::keep() {
   return {};
 }
 
+std::string Submission::unconfirmed() const {
+  return base::format(
+      "the API server has not confirmed that all objects of {} are deleted; what is left ends by "
+      "itself within {}",
+      folder_->id(), base::to_words(kMakingLease));
+}
+
 void Submission::remove() {
   std::optional<Result<>> removed;
   cluster::JobRemoval removal(loop_, *client_, *manifests_, owner_.uid,
                               [&](Result<> done) { removed.emplace(std::move(done)); });
   removal.begin();
-  (void)loop_.run_until([&] { return removed.has_value(); },
+  (void)loop_.run_until([&] { return removed.has_value() || is_left_; },
                         loop_.now() + cluster::kRemovalLimit + cluster::kRequestLimit);
   if (removed && removed->ok()) return;
-  logger_->error("some objects of the job are not deleted yet; they end by themselves within {}",
-                 base::to_words(kMakingLease));
+  logger_->error("{}", unconfirmed());
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "base/sizes.h"
 #include "base/terminal_text.h"
 #include "client/agent_program.h"
+#include "client/ending_guard.h"
 #include "client/text.h"
 #include "cluster/ssh/client/ssh_backend.h"
 #include "cluster/ssh/host_addresses.h"
@@ -96,8 +97,11 @@ base::Result<Examination> look_at_hosts(const job::JobSpec& spec, Context& conte
   GANGRUN_ASSIGN(const std::string agent, find_agent(context));
   net::EventLoop loop;
   bool is_cancelled = false;
-  GANGRUN_ASSIGN(const net::Watch signals,
-                 loop.watch_signals(host::ending_signals(), [&](int) { is_cancelled = true; }));
+  GANGRUN_ASSIGN(const auto guard,
+                 EndingGuard::start({.signals = host::ending_signals(), .on_signal = [&](int) {
+                                       loop.post([&] { is_cancelled = true; });
+                                     }}));
+  guard->set_words("interrupted: not all hosts have answered");
   GANGRUN_ASSIGN(const auto links, make_links(loop, spec, agent, context.folder));
   bool is_settled = false;
   links->open_all([&is_settled] { is_settled = true; });
@@ -117,7 +121,7 @@ base::Result<Examination> look_at_hosts(const job::JobSpec& spec, Context& conte
   }
   add_addresses(*links, examination);
   examination.is_whole = !is_cancelled;
-  let_go(*links, context.clock.now() + kLeaveLimit);
+  let_go(*links, context.clock.now() + (is_cancelled ? kSilencePatience : kLeaveLimit));
   return examination;
 }
 

@@ -16,6 +16,7 @@
 #include "base/strings.h"
 #include "base/terminal_text.h"
 #include "client/agent_program.h"
+#include "client/ending_guard.h"
 #include "cluster/ssh/client/ssh_backend.h"
 #include "cluster/ssh/client/ssh_turn.h"
 #include "cluster/ssh/host_records.h"
@@ -143,8 +144,15 @@ Result<> remove_from_hosts(const job::JobSpec& spec, const std::string& job_id,
   GANGRUN_ASSIGN(const std::string agent, find_agent(context));
   net::EventLoop loop;
   bool is_cancelled = false;
-  GANGRUN_ASSIGN(const net::Watch signals,
-                 loop.watch_signals(host::ending_signals(), [&](int) { is_cancelled = true; }));
+  GANGRUN_ASSIGN(const auto guard,
+                 EndingGuard::start(
+                     {.signals = host::ending_signals(), .gives_back = true, .on_signal = [&](int) {
+                        loop.post([&] { is_cancelled = true; });
+                      }}));
+  guard->set_words(base::format(
+      "interrupted: not all hosts have confirmed that nothing of {0} is left; `gangrun rm {0}` "
+      "asks them again",
+      job_id));
   const auto turn = take_turn(
       loop, hosts_file, [&is_cancelled] { return is_cancelled; }, context);
   // Meanwhile another command has removed all of it.
@@ -162,7 +170,8 @@ Result<> remove_from_hosts(const job::JobSpec& spec, const std::string& job_id,
                        context.clock.now() + kLoginLimit);
   Removal removal(loop, *links, job_id);
   removal.ask_all([&is_cancelled] { return is_cancelled; }, context.clock.now() + kRemovalLimit);
-  const base::Instant deadline = context.clock.now() + kLeaveLimit;
+  const base::Instant deadline =
+      context.clock.now() + (is_cancelled ? kSilencePatience : kLeaveLimit);
   for (std::size_t i = 0; i < links->size(); ++i) links->at(i).finish(deadline);
   std::vector<cluster::HostRecord> rest;
   std::string first;

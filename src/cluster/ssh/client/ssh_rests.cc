@@ -15,6 +15,7 @@
 #include "base/strings.h"
 #include "base/terminal_text.h"
 #include "client/agent_program.h"
+#include "client/ending_guard.h"
 #include "cluster/brought_files.h"
 #include "cluster/ssh/client/ssh_backend.h"
 #include "cluster/ssh/client/ssh_turn.h"
@@ -237,7 +238,8 @@ Result<Ended> bring_from(const Asking& asking, const HostRecord& record) {
   ended.brought.failure = bringing.failure();
   ended.brought.files = bringing.files().files();
   ended.brought.bytes = bringing.files().bytes();
-  const base::Instant deadline = asking.context.clock.now() + kLeaveLimit;
+  const base::Instant deadline =
+      asking.context.clock.now() + (asking.is_cancelled() ? kSilencePatience : kLeaveLimit);
   if (bringing.is_gone() && record.path.starts_with(link.hello().folder + "/")) {
     ended.record.reset();
   }
@@ -314,8 +316,14 @@ Result<std::vector<BroughtRest>> bring_rests(const job::JobSpec& spec,
   std::vector<BroughtRest> all;
   net::EventLoop loop;
   bool is_cancelled = false;
-  GANGRUN_ASSIGN(const net::Watch signals,
-                 loop.watch_signals(host::ending_signals(), [&](int) { is_cancelled = true; }));
+  GANGRUN_ASSIGN(const auto guard,
+                 EndingGuard::start(
+                     {.signals = host::ending_signals(), .gives_back = true, .on_signal = [&](int) {
+                        loop.post([&] { is_cancelled = true; });
+                      }}));
+  guard->set_words(
+      "interrupted while a host did not answer; what it still has comes with the next "
+      "`gangrun fetch`");
   const auto cancelled = [&is_cancelled] { return is_cancelled; };
   GANGRUN_ASSIGN(auto records, cluster::read_host_records(paths.hosts()));
   if (records.empty()) return all;

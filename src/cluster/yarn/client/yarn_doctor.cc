@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "client/agent_program.h"
+#include "client/ending_guard.h"
 #include "cluster/yarn/client/hadoop_access.h"
 #include "cluster/yarn/cluster_checks.h"
 #include "cluster/yarn/tensorflow_trial.h"
@@ -60,16 +61,20 @@ std::string python_of(const Context& context) {
 class Look {
  public:
   Look(const YarnDoctorOptions& options, DoctorListener listener, const Context& context,
-       const std::atomic<bool>& is_over)
+       const std::atomic<bool>& is_over, std::function<void(std::string)> set_words)
       : options_(options),
         listener_(std::move(listener)),
         context_(context),
         is_over_(is_over),
+        set_words_(std::move(set_words)),
         python_(options.python ? *options.python : python_of(context)) {}
 
   void run();
+  // Whether something may have to be removed or ended. Any thread.
+  [[nodiscard]] bool has_made() const { return has_made_; }
 
  private:
+  void note_made(const std::string& words);
   void tell(Part part, const std::vector<Check>& checks);
   base::Result<std::unique_ptr<HadoopAccess>> look_at_settings();
   std::vector<Check> try_tensorflow(const std::vector<std::string>& urls);
@@ -79,13 +84,24 @@ class Look {
   const DoctorListener listener_;
   const Context& context_;
   const std::atomic<bool>& is_over_;
+  const std::function<void(std::string)> set_words_;
   const std::string python_;
+  std::atomic<bool> has_made_ = false;
+  std::vector<std::string> made_;
   bool has_tensorflow_ = false;
   bool has_agent_ = false;
 };
 
 void Look::tell(Part part, const std::vector<Check>& checks) {
   for (const Check& check : checks) listener_.found(part, check);
+}
+
+// For where nobody comes to remove it.
+void Look::note_made(const std::string& words) {
+  has_made_ = true;
+  made_.push_back(words);
+  set_words_(base::format("interrupted: nobody has confirmed the end of what the checks made: {}",
+                          base::join(made_, "; ")));
 }
 
 base::Result<std::unique_ptr<HadoopAccess>> Look::look_at_settings() {
@@ -145,13 +161,21 @@ void Look::look_from_node(cluster::YarnDoctor& doctor) {
 void Look::run() {
   const auto access = look_at_settings();
   if (!access.ok() || is_over_) return;
-  cluster::YarnDoctor doctor((*access)->configuration, (*access)->file_system, (*access)->account,
-                             context_.clock,
-                             {.queue = options_.queue,
-                              .file_systems = options_.file_systems,
-                              .base_folder = options_.base_folder,
-                              .file = options_.file,
-                              .is_over = [this] { return is_over_.load(); }});
+  cluster::YarnDoctor doctor(
+      (*access)->configuration, (*access)->file_system, (*access)->account, context_.clock,
+      {.queue = options_.queue,
+       .file_systems = options_.file_systems,
+       .base_folder = options_.base_folder,
+       .file = options_.file,
+       .is_over = [this] { return is_over_.load(); },
+       .makes =
+           [this](const std::string& url) {
+             note_made(base::format("{} may still be there", url));
+           },
+       .submits =
+           [this](const std::string& job) {
+             note_made(base::format("{0} may still run (`gangrun kill --now {0}` ends it)", job));
+           }});
   listener_.begins(Part::kFiles);
   tell(Part::kFiles, doctor.try_files(listener_.writes));
   if (!is_over_) {
@@ -174,13 +198,12 @@ base::Result<bool> look_at_yarn(const YarnDoctorOptions& options, const DoctorLi
   net::EventLoop loop;
   std::atomic<bool> is_over = false;
   bool is_done = false;
-  GANGRUN_ASSIGN(
-      const net::Watch signals, loop.watch_signals(host::ending_signals(), [&](int number) {
-        if (is_over.exchange(true)) return;
-        context.console.error(
-            base::format("{}: what was written is removed, and the job in the container ended",
-                         host::name_of_signal(number)));
-      }));
+  std::function<void(int)> on_signal;
+  GANGRUN_ASSIGN(const auto guard,
+                 EndingGuard::start({.signals = host::ending_signals(), .on_signal = [&](int n) {
+                                       loop.post([&, n] { on_signal(n); });
+                                     }}));
+  guard->set_words("interrupted: the cluster has not answered");
   // Who is told is the loop's.
   const DoctorListener in_loop{
       .begins = [&](Part part) { loop.post([&, part] { listener.begins(part); }); },
@@ -189,7 +212,15 @@ base::Result<bool> look_at_yarn(const YarnDoctorOptions& options, const DoctorLi
             loop.post([&, part, check] { listener.found(part, check); });
           },
       .writes = [&](const std::string& url) { loop.post([&, url] { listener.writes(url); }); }};
-  Look look(options, in_loop, context, is_over);
+  Look look(options, in_loop, context, is_over,
+            [&guard](std::string words) { guard->set_words(std::move(words)); });
+  on_signal = [&](int number) {
+    if (is_over.exchange(true)) return;
+    context.console.error(
+        base::format("{}: {}; send it again to end at once", host::name_of_signal(number),
+                     look.has_made() ? "what the checks have made is removed and ended"
+                                     : "no other check begins"));
+  };
   net::Workers worker(loop, 1);
   GANGRUN_TRY(worker.run([&look] { look.run(); }, [&is_done] { is_done = true; }));
   (void)loop.run_until([&is_done] { return is_done; }, context.clock.now() + kLongestLook);

@@ -1,5 +1,9 @@
 #include "cluster/yarn/client/yarn_place.h"
 
+#include <chrono>
+
+#include "base/format.h"
+#include "client/ending_guard.h"
 #include "client/fail.h"
 #include "cluster/yarn/client/hadoop_access.h"
 #include "cluster/yarn/client/yarn_doctor.h"
@@ -7,6 +11,7 @@
 #include "cluster/yarn/client/yarn_run.h"
 #include "cluster/yarn/client/yarn_session.h"
 #include "cluster/yarn/yarn_rules.h"
+#include "host/ending_signals.h"
 
 namespace gangrun::client {
 
@@ -51,6 +56,12 @@ class YarnJobs final : public OwnJobs {
   }
   [[nodiscard]] Result<> remove(const std::string& job, Context& context) const override {
     GANGRUN_ASSIGN(const auto access, hadoop_access(context));
+    GANGRUN_ASSIGN(const auto guard, EndingGuard::start({.signals = host::ending_signals(),
+                                                         .last = 1,
+                                                         .patience = std::chrono::milliseconds(0),
+                                                         .gives_back = true}));
+    guard->set_words(base::format(
+        "interrupted: whether all of {0} is removed is not known; `gangrun rm {0}` goes on", job));
     return yarn_site(*access, context)->remove(job);
   }
 };

@@ -107,7 +107,8 @@ Result<> YarnSession::start(const DisplayOptions& options) {
                                              .on_signal = [this](int n) {
                                                loop_.post([this, n] { on_signal(n); });
                                              }}));
-  if (ours_) guard_->set_words(untold_words());
+  guard_->set_words(ours_ ? untold_words()
+                          : base::format("detached from {}, which does not answer", id_));
   auto status_site = yarn_site(access_, context_);
   GANGRUN_ASSIGN(status_, status_site->status(id_));
   if (!job::is_final(status_.state)) GANGRUN_TRY(status_site->check_is_own(id_));
