@@ -148,7 +148,10 @@ void add_attach(CLI::App& app, Request& request) {
              "would.\nJOB is an id, the unambiguous beginning of one, or last; without "
              "it, the last one.\n\nExample:\n  gangrun run --detach job.yaml && gangrun attach\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return attach(*options, context); };
+    request.action = [options](client::Context& context) {
+      options->job = client::meant_job(context, options->job);
+      return attach(*options, context);
+    };
   });
 }
 

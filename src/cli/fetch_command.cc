@@ -202,6 +202,7 @@ void add_fetch(CLI::App& app, Request& request) {
       "Example:\n  gangrun fetch last worker:0 --to results\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](client::Context& context) {
+      options->job = client::meant_job(context, options->job);
       const auto done = fetch(*options, context);
       return done.ok() ? client::ExitStatus::kSuccess : fail(context, done.error());
     };

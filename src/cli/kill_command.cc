@@ -50,7 +50,10 @@ void add_kill(CLI::App& app, Request& request) {
              "JOB is an id, the unambiguous beginning of one, or last.\n\n"
              "Example:\n  gangrun kill wine && gangrun wait wine\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return kill_job(*options, context); };
+    request.action = [options](client::Context& context) {
+      options->job = client::meant_job(context, options->job);
+      return kill_job(*options, context);
+    };
   });
 }
 

@@ -165,7 +165,10 @@ void add_logs(CLI::App& app, Request& request) {
     if (options->task.empty() && options->job.find(':') != std::string::npos) {
       options->task = std::exchange(options->job, job::kNewestJob);
     }
-    request.action = [options](client::Context& context) { return logs(*options, context); };
+    request.action = [options](client::Context& context) {
+      options->job = client::meant_job(context, options->job);
+      return logs(*options, context);
+    };
   });
 }
 

@@ -247,6 +247,7 @@ void add_open(CLI::App& app, Request& request) {
       "unambiguous beginning of one, or last.\n\nExample:\n  gangrun open last tensorboard\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](client::Context& context) {
+      options->job = client::meant_job(context, options->job);
       return open(*options, context);
     };
   });

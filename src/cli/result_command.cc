@@ -91,7 +91,10 @@ void add_result(CLI::App& app, Request& request) {
              "most\n256 MiB. JOB is an id, the unambiguous beginning of one, or last; TASK is like "
              "worker:0.\n\nExample:\n  gangrun result last worker:0 -o accuracy.json\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return result(*options, context); };
+    request.action = [options](client::Context& context) {
+      options->job = client::meant_job(context, options->job);
+      return result(*options, context);
+    };
   });
 }
 

@@ -28,7 +28,7 @@ base::Result<std::vector<std::string>> chosen_jobs(const RmOptions& options,
                                                    const client::Context& context) {
   std::vector<std::string> ids;
   for (const std::string& job : options.jobs) {
-    GANGRUN_ASSIGN(std::string id, client::ended_job(context, job));
+    GANGRUN_ASSIGN(std::string id, client::ended_job(context, client::meant_job(context, job)));
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(std::move(id));
   }
   return ids;

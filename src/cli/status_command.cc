@@ -62,7 +62,10 @@ void add_status(CLI::App& app, Request& request) {
       "JOB is an id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
       "Example:\n  gangrun status\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return status(*options, context); };
+    request.action = [options](client::Context& context) {
+      options->job = client::meant_job(context, options->job);
+      return status(*options, context);
+    };
   });
 }
 

@@ -77,7 +77,10 @@ void add_wait(CLI::App& app, Request& request) {
              "JOB is an id, the unambiguous beginning of one, or last.\n\n"
              "Example:\n  gangrun wait --timeout 2h wine\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return wait(*options, context); };
+    request.action = [options](client::Context& context) {
+      options->job = client::meant_job(context, options->job);
+      return wait(*options, context);
+    };
   });
 }
 

@@ -51,7 +51,10 @@ void add_why(CLI::App& app, Request& request) {
       "JOB is an id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
       "Example:\n  gangrun why\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return tell_why(*options, context); };
+    request.action = [options](client::Context& context) {
+      options->job = client::meant_job(context, options->job);
+      return tell_why(*options, context);
+    };
   });
 }
 

@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "client/place.h"
 #include "client/sites.h"
+#include "cluster/kept/last_job.h"
 #include "cluster/kept/local_site.h"
 #include "process/wait_for.h"
 
@@ -108,6 +109,7 @@ Result<> remove_job(Context& context, const std::string& id) {
   GANGRUN_ASSIGN(const std::string home, home_of(context));
   if (const Place* place = context.places.with_job(id)) {
     GANGRUN_TRY(place->own_jobs()->remove(id, context));
+    cluster::forget_job_elsewhere(home, id);
     GANGRUN_TRY(remove_brought(brought_folder(home, id)));
     remove_staging(home, id);
     return {};

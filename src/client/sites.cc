@@ -6,9 +6,11 @@
 #include "base/strings.h"
 #include "client/place.h"
 #include "cluster/kept/job_folder.h"
+#include "cluster/kept/last_job.h"
 #include "cluster/kept/local_site.h"
 #include "host/processes.h"
 #include "job/choice.h"
+#include "job/spec_names.h"
 
 namespace gangrun::client {
 
@@ -36,6 +38,28 @@ base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context,
                                                      const std::string& job) {
   const Place* place = context.places.with_job(job);
   return place == nullptr ? home_site(context) : place->site(context);
+}
+
+// That this fails keeps no job from running.
+void note_as_last(Context& context, const std::string& id) {
+  const auto home = home_of(context);
+  base::Result<> noted;
+  if (home.ok()) {
+    noted = cluster::note_job_elsewhere(*home, id, context.clock.wall_now());
+  } else {
+    noted = home.error();
+  }
+  if (noted.ok()) return;
+  context.console.error(
+      base::format("warning: `last` will not mean {}: {}", id, noted.error().message));
+}
+
+std::string meant_job(const Context& context, const std::string& job) {
+  if (job != job::kNewestJob) return job;
+  const auto home = home_of(context);
+  if (!home.ok()) return job;
+  const auto elsewhere = cluster::newest_is_elsewhere(*home);
+  return elsewhere && context.places.with_job(*elsewhere) != nullptr ? *elsewhere : job;
 }
 
 base::Result<std::unique_ptr<cluster::Site>> site_at(const Context& context,

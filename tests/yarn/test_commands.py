@@ -58,6 +58,7 @@ def test_attach_shows_a_job_and_leaves_it_alone(jobs, tmp_path):
         _, err = leaves.communicate(timeout=60)
         assert leaves.returncode == 130 and "keeps running" in err, err
         assert job.status()["state"] == "running"
+        assert job.id in jobs.order("status").stdout  # the last job
         job.end()
         # From another machine that has the configuration, too.
         elsewhere = {"GANGRUN_HOME": str(tmp_path / "elsewhere")}
