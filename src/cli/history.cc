@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
-#include "base/letters.h"
+#include "cli/moment.h"
 #include "client/render.h"
 #include "client/text.h"
 #include "job/json_text.h"
@@ -15,30 +15,16 @@ namespace gangrun::cli {
 
 namespace {
 
-constexpr std::string_view kMomentForm = "dddd-dd-ddTdd:dd:dd";
-constexpr std::size_t kDayLength = sizeof("2026-01-31") - 1;
+constexpr std::size_t kMomentLength = sizeof("2026-01-31T12:00:00") - 1;
 constexpr std::size_t kYearLength = sizeof("2026-") - 1;
 constexpr std::size_t kMinuteLength = sizeof("2026-01-31T12:00") - 1;
 
-// Whether `text` is a day, or a moment of one, as to_iso8601() would begin it.
-bool is_moment(std::string_view text) {
-  if (text.size() != kDayLength && text.size() != kMinuteLength &&
-      text.size() != kMomentForm.size()) {
-    return false;
-  }
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool digit = base::is_digit(text[i]);
-    if (kMomentForm[i] == 'd' ? !digit : text[i] != kMomentForm[i]) return false;
-  }
-  return true;
-}
-
 // A column of so many cells lets a cause be recognised.
-constexpr std::size_t kCauseRoom = 40;
+constexpr std::size_t kCauseRoom = 30;
 constexpr std::string_view kUnreadable = "unreadable";
 
 std::string moment_of(const job::JobStatus& status) {
-  return client::harmless_sentence(status.submitted).substr(0, kMomentForm.size());
+  return client::harmless_sentence(status.submitted).substr(0, kMomentLength);
 }
 
 // "01-31 12:00".
@@ -79,8 +65,8 @@ base::Result<HistoryFilter> history_filter(const std::optional<std::string>& sin
                                            const std::optional<std::string>& state,
                                            base::WallTime now) {
   HistoryFilter filter;
-  if (since && is_moment(*since)) {
-    filter.since = *since;
+  if (const auto moment = moment_from(since.value_or(""))) {
+    filter.since = base::to_iso8601(*moment);
   } else if (since) {
     const auto ago = job::parse_duration(*since);
     if (!ago.ok()) {

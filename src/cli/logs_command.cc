@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
+#include "cli/moment.h"
 #include "client/log_lines.h"
 #include "client/report.h"
 #include "job/spec_names.h"
@@ -39,14 +40,10 @@ constexpr std::size_t kMaxNamed = 5;
 base::Result<base::WallTime> since_of(const std::string& text, base::WallTime now) {
   const auto ago = job::parse_duration(text);
   if (ago.ok()) return now - *ago;
-  // Milliseconds may be left out.
-  const bool is_short = text.ends_with('Z') && text.find('.') == std::string::npos;
-  const auto time =
-      base::parse_iso8601(is_short ? text.substr(0, text.size() - 1) + ".000Z" : text);
-  if (time.ok()) return time;
+  if (const auto time = moment_from(text)) return *time;
   return base::invalid_argument(
-      base::format("{} is not allowed; allowed: how long ago (30s, 10m, 2h) or a time in UTC "
-                   "(2026-01-31T12:00:00Z)",
+      base::format("{} is not allowed; allowed: how long ago (30s, 10m, 2h) or a date or time in "
+                   "UTC (2026-01-31, 2026-01-31T12:00)",
                    job::in_quotes(text)));
 }
 
