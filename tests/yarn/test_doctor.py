@@ -198,7 +198,7 @@ def interrupted(process):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=LIMIT_S)
     assert process.returncode == INTERRUPTED, said
-    assert said == "gangrun: Ctrl-C: what was written is removed, and the job in the container ended\n"
+    assert said == "gangrun: Ctrl-C: what the checks have made is removed and ended; send it again to end at once\n"
     wait_until(lambda: not process.pids(), "no program of it to run", LIMIT_S, pause_s=0.1)
 
 
