@@ -27,14 +27,12 @@ constexpr int kCaretakers = 2;
 constexpr std::chrono::milliseconds kBothEnds(500);
 // Of the first one.
 constexpr int kHasClientFd = 3;
-// In the job's folder: whoever has its lock works.
-constexpr const char* kTurn = "/caretaker";
 
 // One works and the other waits for its end: who looks takes the folder's lock for a moment, and
 // would look like a keeper to the other. None: the folder is gone, or going: nothing may be made in
 // it here, as its keeper could not remove it then.
 base::UniqueFd wait_for_turn(const std::string& run_folder, const base::Clock& clock) {
-  const std::string path = run_folder + kTurn;
+  const std::string path = run_folder + RunFolder::kTurn;
   base::UniqueFd turn(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -60,16 +58,8 @@ void watch_link(const KeeperSigns& keeper, const base::Clock& clock) {
 
 }  // namespace
 
-base::Result<> make_turn(const std::string& run_folder) {
-  const std::string path = run_folder + kTurn;
-  const base::UniqueFd turn(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!turn.valid()) return base::from_errno(errno, base::format("open {}", path));
-  return {};
-}
-
 base::Result<Caretakers> start_caretakers(const std::string& program, const std::string& run_folder,
                                           int link) {
-  GANGRUN_TRY(make_turn(run_folder));
   GANGRUN_ASSIGN(process::Pipe pipe, process::make_pipe());
   GANGRUN_ASSIGN(process::Pipe client, process::make_pipe());
   process::SpawnOptions options;
@@ -94,6 +84,7 @@ void take_care(const KeeperSigns& keeper, const std::string& run_folder, const b
                std::chrono::milliseconds patience) {
   watch_link(keeper, clock);
   (void)process::wait_readable(keeper.life, clock.now() + kLongestKeeper);
+  if (RunFolder::remove_without_lock(run_folder)) return;
   const base::UniqueFd turn = wait_for_turn(run_folder, clock);
   if (!turn.valid()) return;
   base::Instant last_alive = clock.now();

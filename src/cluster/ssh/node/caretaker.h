@@ -16,11 +16,8 @@ struct Caretakers {
   base::UniqueFd link;  // as long as it has a client
 };
 
-// Makes what the caretakers of a job's folder take turns by. start_caretakers does it; they
-// themselves make nothing, as the folder may be on its way out.
-base::Result<> make_turn(const std::string& run_folder);
-
-// Starts two caretakers for the job's folder, each a process in a session of its own: one looks
+// Starts two caretakers for the job's folder, which may be made only now, each a process in a
+// session of its own: one looks
 // after the folder once the keeper is gone, and the other one if that is killed. The first has
 // `link`, too, where the keeper talks to its client.
 base::Result<Caretakers> start_caretakers(const std::string& program, const std::string& run_folder,

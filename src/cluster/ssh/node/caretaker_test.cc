@@ -73,7 +73,6 @@ class CaretakerTest : public testing::Test {
     std::string text = "/tmp/gangrun-care-XXXXXX";
     base_ = ::mkdtemp(text.data());
     folder_.emplace(*RunFolder::open(base_, "wine-1", "gpu1", "", base::soon()));
-    EXPECT_TRUE(make_turn(folder_->path()).ok());
   }
   ~CaretakerTest() override { fs::remove_all(base_); }
 
@@ -103,6 +102,17 @@ TEST_F(CaretakerTest, RemovesTheFolderOfAKeeperThatWasKilled) {
   kill_keeper();
   take_care();
   EXPECT_FALSE(is_there());
+}
+
+// A storm found one empty: a job of the next day would have removed it.
+TEST_F(CaretakerTest, RemovesAFolderThatItsKeeperHadJustBegunToMakeOrHadNearlyRemoved) {
+  for (const char* last : {"", "/lock"}) {
+    fs::remove_all(folder_->path() + last);
+    fs::create_directories(folder_->path());
+    kill_keeper();
+    take_care();
+    EXPECT_FALSE(is_there()) << last;
+  }
 }
 
 // Each took the other for a keeper, and went.

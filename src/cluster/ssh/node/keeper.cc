@@ -225,8 +225,13 @@ Result<> Keeper::begin(const cluster::BeginMessage& message) {
   if (job_ || folder_) return base::invalid_argument("the job has begun already");
   GANGRUN_TRY(check_place(options_));
   job_ = message;
-  GANGRUN_ASSIGN(folder_, RunFolder::open(options_.folder, message.job_id, options_.host,
-                                          message.run_folder, clock_.now() + kTakeOverLimit));
+  const auto take_care_of = [this](const std::string& path) -> Result<> {
+    GANGRUN_ASSIGN(caretakers_, start_caretakers(options_.program, path, STDOUT_FILENO));
+    return {};
+  };
+  GANGRUN_ASSIGN(folder_,
+                 RunFolder::open(options_.folder, message.job_id, options_.host, message.run_folder,
+                                 clock_.now() + kTakeOverLimit, take_care_of));
   work_.emplace(folder_->path());
   set_environment(message.environment);
   GANGRUN_TRY(make_cluster(message));
@@ -235,7 +240,6 @@ Result<> Keeper::begin(const cluster::BeginMessage& message) {
     send(frame);
   });
   GANGRUN_TRY(relay_->listen(folder_->socket()));
-  GANGRUN_ASSIGN(caretakers_, start_caretakers(options_.program, folder_->path(), STDOUT_FILENO));
   logs_.add_file(folder_->agent_log());
   tell(cluster::BegunMessage{folder_->name()});
   log_timer_ = loop_.after(kLogInterval, [this] { tell_logs(); });

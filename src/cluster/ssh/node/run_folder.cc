@@ -223,7 +223,7 @@ std::string job_id_on_host(const std::string& job_id, const std::string& host) {
 
 base::Result<RunFolder> RunFolder::open(const std::string& base, const std::string& job_id,
                                         const std::string& host, const std::string& name,
-                                        base::Instant deadline) {
+                                        base::Instant deadline, const OnPath& on_path) {
   if (name.find('/') != std::string::npos) {
     return base::invalid_argument(base::format("'{}' is no folder of a job", name));
   }
@@ -238,6 +238,7 @@ base::Result<RunFolder> RunFolder::open(const std::string& base, const std::stri
   if (!is_ours) {
     folder.name_ = base::format("{}-{}", job_id, net::to_hex(net::random_bytes(4)));
     folder.path_ = base::format("{}/jobs/{}", base, folder.name_);
+    if (on_path) GANGRUN_TRY(on_path(folder.path_));
     if (auto made = folder.make(host); !made.ok()) {
       std::error_code ignored;
       fs::remove_all(folder.path_, ignored);
@@ -245,17 +246,20 @@ base::Result<RunFolder> RunFolder::open(const std::string& base, const std::stri
     }
   } else {
     GANGRUN_TRY(name_holder(folder.lock_.get(), host));
+    if (on_path) GANGRUN_TRY(on_path(folder.path_));
   }
   GANGRUN_TRY(folder.find_socket());
   return folder;
 }
 
-// Nobody else knows its name yet. Its lock never names nobody: whose such a folder is, and whether
-// tasks live there, could not be told.
+// Only caretakers of ours know its name. Its lock comes last, and never names nobody: whose such a
+// folder is, and whether tasks live there, could not be told.
 base::Result<> RunFolder::make(const std::string& host) {
   for (const char* inside : {"", "/logs", "/work"}) {
     GANGRUN_TRY(base::make_folders(path_ + inside, 0700));
   }
+  const base::UniqueFd turn = open_lock(path_ + kTurn, O_CREAT | O_EXCL | O_NOFOLLOW);
+  if (!turn.valid()) return base::from_errno(errno, base::format("make {}{}", path_, kTurn));
   const std::string path = path_ + kLock;
   const std::string nameless = path + ".new";
   lock_ = open_lock(nameless, O_CREAT);
@@ -451,6 +455,14 @@ RunFolder::State RunFolder::state_of(const std::string& path) {
   return is_over ? State::kAbandoned : State::kHasAgents;
 }
 
+bool RunFolder::remove_without_lock(const std::string& path) {
+  std::error_code failed;
+  if (fs::exists(path + kLock, failed)) return false;
+  // Another one may be at it.
+  fs::remove_all(path, failed);
+  return true;
+}
+
 RunFolder::State RunFolder::end_abandoned(const std::string& path) {
   const State state = state_of(path);
   if (state != State::kAbandoned) return state;
@@ -472,11 +484,7 @@ void RunFolder::sweep(const std::string& base, base::WallTime now) {
     if (fs::exists(path + kKeptMark, failed)) continue;
     const bool was_left = fs::exists(path + kLeftMark, failed);
     if (now - last_change(path) < (was_left ? base::Duration(kKept) : kAbandonedFor)) continue;
-    if (!fs::exists(path + kLock, failed)) {
-      // Its keeper was killed while it made it, or removed it.
-      fs::remove_all(path, failed);
-      continue;
-    }
+    if (remove_without_lock(path)) continue;
     if (!was_left) {
       end_abandoned(path);
     } else if (auto folder = take(path)) {

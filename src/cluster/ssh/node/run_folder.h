@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -24,13 +25,19 @@ inline constexpr std::chrono::minutes kAbandonedFor(10);
 // is removed by whoever finds the lock free and no agent alive.
 class RunFolder {
  public:
+  // Each has this file, by which the caretakers of its keeper take turns.
+  static constexpr const char* kTurn = "/caretaker";
+
   // `base` is the folder of this user on the host; `name` that of a folder which was made before,
   // or empty. Takes the lock from an older keeper, which may not know yet that its client is gone:
   // it is told by SIGTERM and gives it up. Where it has removed the folder, the new one has another
   // name, which tells the client that what it had put there is gone. `host`: as the user calls it.
+  // `on_path` hears where it is before a new one is made: whoever looks after it has to know it
+  // before it can be left behind.
+  using OnPath = std::function<base::Result<>(const std::string& path)>;
   static base::Result<RunFolder> open(const std::string& base, const std::string& job_id,
                                       const std::string& host, const std::string& name,
-                                      base::Instant deadline);
+                                      base::Instant deadline, const OnPath& on_path = nullptr);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   // Where the agents find their master: a path that is short enough for a socket.
@@ -74,6 +81,9 @@ class RunFolder {
     kAbandoned,
   };
   static State state_of(const std::string& path);
+  // Removes what a keeper that was killed has left while it made the folder or removed it: it has
+  // no lock. False: it has one.
+  static bool remove_without_lock(const std::string& path);
   // Does for an abandoned one what a keeper does at its end: removes it, or leaves it for a day,
   // where tasks have written to it. What was found, before that.
   static State end_abandoned(const std::string& path);

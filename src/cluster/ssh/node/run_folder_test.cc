@@ -1,6 +1,7 @@
 #include "cluster/ssh/node/run_folder.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -190,6 +191,23 @@ TEST_F(RunFolderTest, OneWithoutALockIsSweptOnceNobodyCanBeMakingIt) {
     RunFolder::sweep(base_, base::SystemClock().wall_now());
     EXPECT_EQ(fs::exists(path), !is_old);
   }
+}
+
+TEST_F(RunFolderTest, WhoLooksAfterItKnowsItBeforeItIsMade) {
+  std::vector<std::string> told;
+  const auto open = [&](const std::string& name, bool is_there) {
+    return RunFolder::open(base_, "wine-1", "gpu1", name, base::soon(),
+                           [&, is_there](const std::string& path) -> base::Result<> {
+                             EXPECT_EQ(fs::exists(path), is_there);
+                             told.push_back(path);
+                             return {};
+                           });
+  };
+  auto folder = open("", false);
+  ASSERT_TRUE(folder.ok()) << folder.error().message;
+  folder->give_up();
+  ASSERT_TRUE(open(folder->name(), true).ok());
+  EXPECT_THAT(told, testing::ElementsAre(folder->path(), folder->path()));
 }
 
 TEST_F(RunFolderTest, IsFoundAgainByItsName) {
