@@ -13,6 +13,7 @@
 #include "client/place.h"
 #include "host/processes.h"
 #include "job/choice.h"
+#include "job/spec_names.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -265,10 +266,26 @@ client::ExitStatus run_command(const std::vector<std::string>& given, client::Co
   if (end != arguments.end() && command->get_name() != kCommandWithWords) {
     return bad_usage(context, base::format("{} takes no command after --", command->get_name()));
   }
+  if (const auto& find_jobs = request.find_jobs[command]) find_jobs(context);
   return request.action(context);
 }
 
 }  // namespace
+
+void add_job(CLI::App& command, Request& request, std::string& job, bool required) {
+  if (!required) job = job::kNewestJob;
+  add_positional(command, std::string(kJobValue), job, required);
+  request.find_jobs[&command] = [&job](const client::Context& context) {
+    job = client::meant_job(context, job);
+  };
+}
+
+void add_jobs(CLI::App& command, Request& request, std::vector<std::string>& jobs) {
+  add_positionals(command, base::format("{}...", kJobValue), jobs);
+  request.find_jobs[&command] = [&jobs](const client::Context& context) {
+    for (std::string& job : jobs) job = client::meant_job(context, job);
+  };
+}
 
 // A command that has not said all that it had to say has not succeeded, whatever else it did.
 client::ExitStatus run_command_line(const std::vector<std::string>& arguments,

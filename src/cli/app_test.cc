@@ -124,6 +124,26 @@ TEST(CommandLine, TheLastJobIsMeantWhereNoneIsNamed) {
   }
 }
 
+// One of YARN, which without a configuration of Hadoop cannot be asked.
+TEST(CommandLine, EveryCommandOfAJobFindsTheLastOneWhereItIs) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"status"},
+                                                {"status", "last"},
+                                                {"why", "last"},
+                                                {"logs", "last"},
+                                                {"result", "last"},
+                                                {"fetch", "last"},
+                                                {"kill", "last"},
+                                                {"rm", "--yes", "last"},
+                                                {"wait", "last"},
+                                                {"attach", "last"},
+                                                {"open", "last"}}) {
+    client::TestContext test(places::all());
+    client::note_as_last(test.context(), "application_1700000000000_0001");
+    EXPECT_NE(run_command_line(words, test.context()), client::ExitStatus::kSuccess);
+    EXPECT_THAT(test.err(), HasSubstr("HADOOP_CONF_DIR is not set")) << words.front();
+  }
+}
+
 TEST(CommandLine, TasksAndCommandsOutOfPlaceAreToldTheirs) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"run", "worker:3"},

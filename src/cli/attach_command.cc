@@ -17,7 +17,6 @@
 #include "cluster/kept/job_folder.h"
 #include "host/ending_signals.h"
 #include "job/limits.h"
-#include "job/spec_names.h"
 #include "net/event_loop.h"
 #include "process/signals.h"
 
@@ -26,7 +25,7 @@ namespace gangrun::cli {
 namespace {
 
 struct AttachOptions {
-  std::string job{job::kNewestJob};
+  std::string job;
   client::DisplayOptions display;
 };
 
@@ -141,17 +140,14 @@ void add_attach(CLI::App& app, Request& request) {
   CLI::App* command = add_command(
       app, "attach", "Show a running job as `run` does, with all its lines since its start.");
   const auto options = std::make_shared<AttachOptions>();
-  add_positional(*command, "JOB", options->job, false);
+  add_job(*command, request, options->job, false);
   add_display_flags(*command, options->display);
   add_footer(*command,
              "Ctrl-C detaches; the job keeps running. When the job ends, exits as `run` "
              "would.\nJOB is an id, the unambiguous beginning of one, or last; without "
              "it, the last one.\n\nExample:\n  gangrun run --detach job.yaml && gangrun attach\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) {
-      options->job = client::meant_job(context, options->job);
-      return attach(*options, context);
-    };
+    request.action = [options](client::Context& context) { return attach(*options, context); };
   });
 }
 

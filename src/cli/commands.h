@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,7 +21,15 @@ struct Request {
   const client::Places& places;
   client::Action action{};
   std::vector<std::string> command{};  // the words after "--"
+  // What finds the jobs that the words of a command mean, before its action: see add_job().
+  std::map<const CLI::App*, std::function<void(const client::Context&)>> find_jobs{};
 };
+
+// JOB of a command: an id, the unambiguous beginning of one, or `last`, which is the id of the job
+// that it means once the command acts, and is meant where none is `required` and none is given.
+void add_job(CLI::App& command, Request& request, std::string& job, bool required);
+// At least one of them.
+void add_jobs(CLI::App& command, Request& request, std::vector<std::string>& jobs);
 
 // Each adds one command, whose flags are read into memory that the command owns.
 void add_run(CLI::App& app, Request& request);

@@ -187,7 +187,7 @@ void add_fetch(CLI::App& app, Request& request) {
   CLI::App* command =
       add_command(app, "fetch", "List the fetched outputs of a job's tasks, or copy them.");
   const auto options = std::make_shared<FetchOptions>();
-  add_positional(*command, "JOB", options->job, true);
+  add_job(*command, request, options->job, true);
   add_positional(*command, "TASK", options->task, false);
   add_value(*command, "--to", options->to, "FOLDER",
             "Copy to this folder, one folder for each task; existing files are not overwritten");
@@ -202,7 +202,6 @@ void add_fetch(CLI::App& app, Request& request) {
       "Example:\n  gangrun fetch last worker:0 --to results\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](client::Context& context) {
-      options->job = client::meant_job(context, options->job);
       const auto done = fetch(*options, context);
       return done.ok() ? client::ExitStatus::kSuccess : fail(context, done.error());
     };

@@ -44,16 +44,13 @@ client::ExitStatus kill_job(const KillOptions& options, client::Context& context
 void add_kill(CLI::App& app, Request& request) {
   CLI::App* command = add_command(app, "kill", "Stop a job gracefully. Does not wait for its end.");
   const auto options = std::make_shared<KillOptions>();
-  add_positional(*command, "JOB", options->job, true);
+  add_job(*command, request, options->job, true);
   add_flag(*command, "--now", options->now, "Kill it at once, without a graceful shutdown");
   add_footer(*command,
              "JOB is an id, the unambiguous beginning of one, or last.\n\n"
              "Example:\n  gangrun kill wine && gangrun wait wine\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) {
-      options->job = client::meant_job(context, options->job);
-      return kill_job(*options, context);
-    };
+    request.action = [options](client::Context& context) { return kill_job(*options, context); };
   });
 }
 

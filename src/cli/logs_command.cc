@@ -21,7 +21,7 @@ namespace gangrun::cli {
 namespace {
 
 struct LogsOptions {
-  std::string job{job::kNewestJob};
+  std::string job;
   std::string task;
   bool follow = false;
   bool output_only = false;
@@ -141,7 +141,7 @@ void add_logs(CLI::App& app, Request& request) {
       app, "logs",
       "Show the output of all tasks of a job, each line with a prefix, or of one task.");
   const auto options = std::make_shared<LogsOptions>();
-  add_positional(*command, "JOB", options->job, false);
+  add_job(*command, request, options->job, false);
   add_positional(*command, "TASK", options->task, false);
   add_flag(*command, "-f,--follow", options->follow, "Follow the output until the job ends");
   add_value(*command, "-n,--tail", options->tail, "LINES",
@@ -162,10 +162,7 @@ void add_logs(CLI::App& app, Request& request) {
     if (options->task.empty() && options->job.find(':') != std::string::npos) {
       options->task = std::exchange(options->job, job::kNewestJob);
     }
-    request.action = [options](client::Context& context) {
-      options->job = client::meant_job(context, options->job);
-      return logs(*options, context);
-    };
+    request.action = [options](client::Context& context) { return logs(*options, context); };
   });
 }
 

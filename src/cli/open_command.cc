@@ -236,7 +236,7 @@ void add_open(CLI::App& app, Request& request) {
   CLI::App* command = add_command(
       app, "open", "Forward a local port to a port of a task, for example TensorBoard's.");
   const auto options = std::make_shared<OpenOptions>();
-  add_positional(*command, "JOB", options->job, true);
+  add_job(*command, request, options->job, true);
   add_positional(*command, "TASK", options->task, false);
   add_value(*command, "--port", options->port, "PORT", "The local port (default: any free one)");
   add_flag(*command, "--json", options->json, "Print the address as a JSON object");
@@ -246,10 +246,7 @@ void add_open(CLI::App& app, Request& request) {
       "end of the job. TASK is like worker:0 (default: tensorboard).\nJOB is an id, the "
       "unambiguous beginning of one, or last.\n\nExample:\n  gangrun open last tensorboard\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) {
-      options->job = client::meant_job(context, options->job);
-      return open(*options, context);
-    };
+    request.action = [options](client::Context& context) { return open(*options, context); };
   });
 }
 

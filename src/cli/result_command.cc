@@ -81,7 +81,7 @@ void add_result(CLI::App& app, Request& request) {
   CLI::App* command =
       add_command(app, "result", "List the results of a job's tasks, or print one.");
   const auto options = std::make_shared<ResultOptions>();
-  add_positional(*command, "JOB", options->job, true);
+  add_job(*command, request, options->job, true);
   add_positional(*command, "TASK", options->task, false);
   add_value(*command, "-o,--output", options->output, "FILE",
             "Write the result to this file (mode 0600) instead of standard output");
@@ -91,10 +91,7 @@ void add_result(CLI::App& app, Request& request) {
              "most\n256 MiB. JOB is an id, the unambiguous beginning of one, or last; TASK is like "
              "worker:0.\n\nExample:\n  gangrun result last worker:0 -o accuracy.json\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) {
-      options->job = client::meant_job(context, options->job);
-      return result(*options, context);
-    };
+    request.action = [options](client::Context& context) { return result(*options, context); };
   });
 }
 

@@ -28,7 +28,7 @@ base::Result<std::vector<std::string>> chosen_jobs(const RmOptions& options,
                                                    const client::Context& context) {
   std::vector<std::string> ids;
   for (const std::string& job : options.jobs) {
-    GANGRUN_ASSIGN(std::string id, client::ended_job(context, client::meant_job(context, job)));
+    GANGRUN_ASSIGN(std::string id, client::ended_job(context, job));
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(std::move(id));
   }
   return ids;
@@ -74,7 +74,7 @@ client::ExitStatus remove_jobs(const RmOptions& options, client::Context& contex
 void add_rm(CLI::App& app, Request& request) {
   CLI::App* command = add_command(app, "rm", "Remove ended jobs, with all that is kept of them.");
   const auto options = std::make_shared<RmOptions>();
-  add_positionals(*command, "JOB...", options->jobs);
+  add_jobs(*command, request, options->jobs);
   add_flag(*command, "-y,--yes", options->yes, "Do not ask");
   add_flag(*command, "--json", options->json, "Print the ids as one JSON object");
   add_footer(

@@ -8,14 +8,13 @@
 #include "client/render.h"
 #include "client/report.h"
 #include "client/text.h"
-#include "job/spec_names.h"
 
 namespace gangrun::cli {
 
 namespace {
 
 struct StatusOptions {
-  std::string job{job::kNewestJob};
+  std::string job;
   bool json = false;
 };
 
@@ -55,17 +54,14 @@ client::ExitStatus status(const StatusOptions& options, client::Context& context
 void add_status(CLI::App& app, Request& request) {
   CLI::App* command = add_command(app, "status", "Show one job: its state, its tasks, its cause.");
   const auto options = std::make_shared<StatusOptions>();
-  add_positional(*command, "JOB", options->job, false);
+  add_job(*command, request, options->job, false);
   add_flag(*command, "--json", options->json, "Print a JSON object");
   add_footer(
       *command,
       "JOB is an id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
       "Example:\n  gangrun status\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) {
-      options->job = client::meant_job(context, options->job);
-      return status(*options, context);
-    };
+    request.action = [options](client::Context& context) { return status(*options, context); };
   });
 }
 

@@ -70,17 +70,14 @@ void add_wait(CLI::App& app, Request& request) {
   CLI::App* command =
       add_command(app, "wait", "Wait for the end of a job and exit as `run` would have.");
   const auto options = std::make_shared<WaitOptions>();
-  add_positional(*command, "JOB", options->job, true);
+  add_job(*command, request, options->job, true);
   add_value(*command, "--timeout", options->timeout, "TIME", "Give up waiting after this time");
   add_flag(*command, "--json", options->json, "Print the final status as a JSON object");
   add_footer(*command,
              "JOB is an id, the unambiguous beginning of one, or last.\n\n"
              "Example:\n  gangrun wait --timeout 2h wine\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) {
-      options->job = client::meant_job(context, options->job);
-      return wait(*options, context);
-    };
+    request.action = [options](client::Context& context) { return wait(*options, context); };
   });
 }
 

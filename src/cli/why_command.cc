@@ -6,14 +6,13 @@
 #include "cli/commands.h"
 #include "cli/why.h"
 #include "job/json_text.h"
-#include "job/spec_names.h"
 
 namespace gangrun::cli {
 
 namespace {
 
 struct WhyOptions {
-  std::string job{job::kNewestJob};
+  std::string job;
   bool json = false;
 };
 
@@ -44,17 +43,14 @@ void add_why(CLI::App& app, Request& request) {
   CLI::App* command =
       add_command(app, "why", "Explain what a job is waiting for, or why it ended.");
   const auto options = std::make_shared<WhyOptions>();
-  add_positional(*command, "JOB", options->job, false);
+  add_job(*command, request, options->job, false);
   add_flag(*command, "--json", options->json, "Print a JSON object");
   add_footer(
       *command,
       "JOB is an id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
       "Example:\n  gangrun why\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) {
-      options->job = client::meant_job(context, options->job);
-      return tell_why(*options, context);
-    };
+    request.action = [options](client::Context& context) { return tell_why(*options, context); };
   });
 }
 
