@@ -57,11 +57,10 @@ class Attached {
 };
 
 base::Result<> Attached::start() {
-  GANGRUN_ASSIGN(guard_,
-                 client::EndingGuard::start(
-                     {.signals = host::job_signals(), .last = 1, .on_signal = [this](int n) {
-                        loop_.post([this, n] { on_signal(n); });
-                      }}));
+  GANGRUN_ASSIGN(
+      guard_, client::EndingGuard::start_in(loop_, {.signals = host::job_signals(),
+                                                    .last = 1,
+                                                    .on_signal = [this](int n) { on_signal(n); }}));
   guard_->set_words(base::format("detached from {}, which does not answer", options_.job));
   GANGRUN_ASSIGN(status_, site_.status(options_.job));
   std::vector<job::TaskId> tasks;

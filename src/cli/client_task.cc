@@ -163,10 +163,9 @@ Result<> ClientSession::start(const MakeSite& make_site) {
   GANGRUN_ASSIGN(auto status_site, make_site());
   GANGRUN_ASSIGN(auto stop_site, make_site());
   GANGRUN_ASSIGN(spec_site_, make_site());
-  GANGRUN_ASSIGN(guard_, client::EndingGuard::start(
-                             {.signals = host::job_signals(), .on_signal = [this](int n) {
-                                loop_.post([this, n] { on_signal(n); });
-                              }}));
+  GANGRUN_ASSIGN(
+      guard_, client::EndingGuard::start_in(loop_, {.signals = host::job_signals(),
+                                                    .on_signal = [this](int n) { on_signal(n); }}));
   guard_->set_words(untold_words());
   tell(base::format("{}: client:0 starts here when all tasks have reported", task_.job));
   watch_.start(std::move(status_site), std::move(stop_site));

@@ -97,11 +97,11 @@ class Opened {
 };
 
 base::Result<> Opened::start() {
-  GANGRUN_ASSIGN(guard_,
-                 client::EndingGuard::start(
-                     {.signals = host::ending_signals(), .last = 1, .on_signal = [this](int) {
-                        loop_.post([this] { end(client::ExitStatus::kInterrupted); });
-                      }}));
+  GANGRUN_ASSIGN(
+      guard_, client::EndingGuard::start_in(
+                  loop_, {.signals = host::ending_signals(), .last = 1, .on_signal = [this](int) {
+                            end(client::ExitStatus::kInterrupted);
+                          }}));
   guard_->set_words(base::format("interrupted while {} did not answer", options_.job));
   const std::string name = options_.task.empty() ? kDefaultTask : options_.task;
   const bool has_index = name.find(':') != std::string::npos;

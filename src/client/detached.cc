@@ -73,9 +73,8 @@ class Submission {
 
 Result<cluster::JobPaths> Submission::submit(const RunPlan& plan) {
   GANGRUN_ASSIGN(guard_,
-                 EndingGuard::start({.signals = host::job_signals(), .on_signal = [this](int n) {
-                                       loop_.post([this, n] { on_signal(n); });
-                                     }}));
+                 EndingGuard::start_in(loop_, {.signals = host::job_signals(),
+                                               .on_signal = [this](int n) { on_signal(n); }}));
   GANGRUN_TRY(check_required_zookeeper(loop_, plan.spec, plan.zookeeper_files, {}, context_,
                                        [this] { return !interrupted_by_.empty(); }));
   GANGRUN_ASSIGN(folder_,

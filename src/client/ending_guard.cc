@@ -69,6 +69,14 @@ base::Result<std::unique_ptr<EndingGuard>> EndingGuard::start(Options options) {
   return started;
 }
 
+base::Result<std::unique_ptr<EndingGuard>> EndingGuard::start_in(net::EventLoop& loop,
+                                                                 Options options) {
+  options.on_signal = [&loop, told = std::move(options.on_signal)](int number) {
+    loop.post([told, number] { told(number); });
+  };
+  return start(std::move(options));
+}
+
 EndingGuard::~EndingGuard() {
   {
     const std::lock_guard lock(mutex_);

@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "client/exit_status.h"
+#include "net/event_loop.h"
 
 namespace gangrun::client {
 
@@ -40,7 +41,7 @@ class EndingGuard {
     // Whether the signals mean again what they did before once the guard goes: the command has
     // other work then. Else one that comes later only waits.
     bool gives_back = false;
-    // Called by the guard's thread for each signal.
+    // Called for each signal: by the guard's thread, or in the loop of start_in().
     std::function<void(int)> on_signal{};
     int err = STDERR_FILENO;
     // Ends the process, without a return to whoever waits in it.
@@ -49,6 +50,7 @@ class EndingGuard {
 
   // Before the process has other threads, which would be ended by the signals.
   static base::Result<std::unique_ptr<EndingGuard>> start(Options options);
+  static base::Result<std::unique_ptr<EndingGuard>> start_in(net::EventLoop& loop, Options options);
   ~EndingGuard();
   EndingGuard(const EndingGuard&) = delete;
   EndingGuard& operator=(const EndingGuard&) = delete;

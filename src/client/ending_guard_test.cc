@@ -131,6 +131,19 @@ TEST_F(EndingGuardTest, WhatHasBeenSaidIsNotSaidAgain) {
   EXPECT_EQ(said(), "");
 }
 
+TEST_F(EndingGuardTest, ALoopIsToldInItsOwnThread) {
+  net::EventLoop loop;
+  std::optional<std::thread::id> told_in;
+  auto started = EndingGuard::start_in(loop, {.signals = {kEnding}, .on_signal = [&](int) {
+                                                told_in = std::this_thread::get_id();
+                                              }});
+  ASSERT_TRUE(started.ok());
+  send(kEnding);
+  ASSERT_TRUE(
+      loop.run_until([&] { return told_in.has_value(); }, loop.now() + std::chrono::seconds(30)));
+  EXPECT_EQ(told_in, std::this_thread::get_id());
+}
+
 // After `fetch` had asked hosts, Ctrl-C did not end the copying.
 TEST_F(EndingGuardTest, SignalsMeanWhatTheyDidBeforeWhereTheCommandGoesOn) {
   const auto is_blocked = [] {

@@ -83,9 +83,8 @@ class Session final : public master::Listener {
 Result<> Session::prepare() {
   // Before anything starts a thread or a process.
   GANGRUN_ASSIGN(guard_,
-                 EndingGuard::start({.signals = host::job_signals(), .on_signal = [this](int n) {
-                                       loop_.post([this, n] { on_signal(n); });
-                                     }}));
+                 EndingGuard::start_in(loop_, {.signals = host::job_signals(),
+                                               .on_signal = [this](int n) { on_signal(n); }}));
   const auto is_cancelled = [this] { return signals_seen_ > 0; };
   Result<> reached = check_required_zookeeper(loop_, plan_.spec, plan_.zookeeper_files, {},
                                               context_, is_cancelled);

@@ -87,9 +87,8 @@ class Submission {
 
 Result<cluster::JobPaths> Submission::submit(const Context& context) {
   GANGRUN_ASSIGN(guard_,
-                 EndingGuard::start({.signals = host::job_signals(), .on_signal = [this](int n) {
-                                       loop_.post([this, n] { on_signal(n); });
-                                     }}));
+                 EndingGuard::start_in(loop_, {.signals = host::job_signals(),
+                                               .on_signal = [this](int n) { on_signal(n); }}));
   begun_ = loop_.now();
   GANGRUN_TRY(reach());
   GANGRUN_ASSIGN(folder_,

@@ -98,9 +98,8 @@ base::Result<Examination> look_at_hosts(const job::JobSpec& spec, Context& conte
   net::EventLoop loop;
   bool is_cancelled = false;
   GANGRUN_ASSIGN(const auto guard,
-                 EndingGuard::start({.signals = host::ending_signals(), .on_signal = [&](int) {
-                                       loop.post([&] { is_cancelled = true; });
-                                     }}));
+                 EndingGuard::start_in(loop, {.signals = host::ending_signals(),
+                                              .on_signal = [&](int) { is_cancelled = true; }}));
   guard->set_words("interrupted: not all hosts have answered");
   GANGRUN_ASSIGN(const auto links, make_links(loop, spec, agent, context.folder));
   bool is_settled = false;

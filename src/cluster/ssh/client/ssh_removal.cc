@@ -145,10 +145,9 @@ Result<> remove_from_hosts(const job::JobSpec& spec, const std::string& job_id,
   net::EventLoop loop;
   bool is_cancelled = false;
   GANGRUN_ASSIGN(const auto guard,
-                 EndingGuard::start(
-                     {.signals = host::ending_signals(), .gives_back = true, .on_signal = [&](int) {
-                        loop.post([&] { is_cancelled = true; });
-                      }}));
+                 EndingGuard::start_in(loop, {.signals = host::ending_signals(),
+                                              .gives_back = true,
+                                              .on_signal = [&](int) { is_cancelled = true; }}));
   guard->set_words(base::format(
       "interrupted: not all hosts have confirmed that nothing of {0} is left; `gangrun rm {0}` "
       "asks them again",

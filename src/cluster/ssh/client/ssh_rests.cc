@@ -317,10 +317,9 @@ Result<std::vector<BroughtRest>> bring_rests(const job::JobSpec& spec,
   net::EventLoop loop;
   bool is_cancelled = false;
   GANGRUN_ASSIGN(const auto guard,
-                 EndingGuard::start(
-                     {.signals = host::ending_signals(), .gives_back = true, .on_signal = [&](int) {
-                        loop.post([&] { is_cancelled = true; });
-                      }}));
+                 EndingGuard::start_in(loop, {.signals = host::ending_signals(),
+                                              .gives_back = true,
+                                              .on_signal = [&](int) { is_cancelled = true; }}));
   guard->set_words(
       "interrupted while a host did not answer; what it still has comes with the next "
       "`gangrun fetch`");

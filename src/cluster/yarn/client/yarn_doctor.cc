@@ -200,9 +200,8 @@ base::Result<bool> look_at_yarn(const YarnDoctorOptions& options, const DoctorLi
   bool is_done = false;
   std::function<void(int)> on_signal;
   GANGRUN_ASSIGN(const auto guard,
-                 EndingGuard::start({.signals = host::ending_signals(), .on_signal = [&](int n) {
-                                       loop.post([&, n] { on_signal(n); });
-                                     }}));
+                 EndingGuard::start_in(loop, {.signals = host::ending_signals(),
+                                              .on_signal = [&](int n) { on_signal(n); }}));
   guard->set_words("interrupted: the cluster has not answered");
   // Who is told is the loop's.
   const DoctorListener in_loop{

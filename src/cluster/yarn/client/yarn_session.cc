@@ -102,11 +102,10 @@ class YarnSession {
 };
 
 Result<> YarnSession::start(const DisplayOptions& options) {
-  GANGRUN_ASSIGN(guard_, EndingGuard::start({.signals = host::job_signals(),
-                                             .last = ours_ ? 2 : 1,
-                                             .on_signal = [this](int n) {
-                                               loop_.post([this, n] { on_signal(n); });
-                                             }}));
+  GANGRUN_ASSIGN(guard_,
+                 EndingGuard::start_in(loop_, {.signals = host::job_signals(),
+                                               .last = ours_ ? 2 : 1,
+                                               .on_signal = [this](int n) { on_signal(n); }}));
   guard_->set_words(ours_ ? untold_words()
                           : base::format("detached from {}, which does not answer", id_));
   auto status_site = yarn_site(access_, context_);
