@@ -20,13 +20,14 @@ const job::TaskId kSettledSecond{"worker", 1};
 
 class SettledTest : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { begin(folder_, sample_spec()); }
+  void begin(const TestFolder& folder, const job::JobSpec& spec) {
     Opening opening;
     opening.job_id = "wine-1";
     opening.origin = now_;
     opening.started = wall_;
-    writer_ = *Writer::create(folder_.path(), opening);
-    ASSERT_TRUE(writer_->spec(sample_spec()).ok());
+    writer_ = *Writer::create(folder.path(), opening);
+    ASSERT_TRUE(writer_->spec(spec).ok());
     step(gang::Begin{});
     for (const job::TaskId& task : {kSettledFirst, kSettledSecond}) {
       step(gang::Allocated{task, 1, "host1"});
@@ -147,6 +148,21 @@ TEST_F(SettledTest, OfAJobThatItsPlaceHasEndedWhatHadNotEndedIsLost) {
   EXPECT_EQ(*left(empty.path()), std::nullopt);
   exits(kSettledSecond, 3);
   EXPECT_EQ((*left(folder_.path()))->state, job::JobState::kFailed);
+}
+
+// Of a task that waited for its next run the end of the one before was told as its own.
+TEST_F(SettledTest, HowARunEndedIsNotTheEndOfATaskThatWasToRunAgain) {
+  job::JobSpec spec = sample_spec();
+  spec.restarts = {.max = 1, .scope = job::RestartScope::kTask, .pause = std::chrono::hours(1)};
+  const TestFolder folder;
+  begin(folder, spec);
+  exits(kSettledFirst, 0);
+  exits(kSettledSecond, 3);
+  const auto status = left_behind(folder.path(), now_, wall_);
+  ASSERT_TRUE(status.ok() && *status) << status.error().message;
+  EXPECT_TRUE((*status)->tasks[0].exit);
+  EXPECT_EQ((*status)->tasks[1].state, job::TaskState::kLost);
+  EXPECT_EQ((*status)->tasks[1].exit, std::nullopt);
 }
 
 }  // namespace
