@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/format.h"
 #include "kubernetes/api_url.h"
 #include "kubernetes/refusal.h"
 #include "kubernetes/retry_policy.h"
@@ -14,8 +13,7 @@ Watch::Watch(Core& core, WatchRequest request, WatchCallbacks callbacks)
     : core_(core),
       request_(std::move(request)),
       callbacks_(std::make_shared<const WatchCallbacks>(std::move(callbacks))),
-      engine_(request_),
-      started_(core.loop.now()) {
+      engine_(request_) {
   pause_ = core_.loop.after(base::Duration(0), [this] { next(); });
 }
 
@@ -109,15 +107,10 @@ void Watch::on_refusal(const net::HttpResponse& response) {
 }
 
 void Watch::on_trouble(const base::Error& error, std::optional<base::Duration> retry_after) {
-  const base::Instant now = core_.loop.now();
   std::optional<base::Duration> well_ago;
-  if (well_at_) well_ago = now - *well_at_;
+  if (well_at_) well_ago = core_.loop.now() - *well_at_;
   const bool gives_up = is_final(error, well_ago);
-  base::Error told = core_.explain(error);
-  if (may_help_to_repeat(error)) {
-    told = told.context(base::format("the API server has not served us for {}",
-                                     base::to_words(now - well_at_.value_or(started_))));
-  }
+  const base::Error told = core_.explain(error);
   setbacks_ = std::max(setbacks_, 1);
   if (!gives_up) pause(retry_after.value_or(base::Duration(0)));
   const auto callbacks = callbacks_;

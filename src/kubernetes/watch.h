@@ -44,7 +44,6 @@ class Watch final : public Activity {
   int setbacks_ = 0;  // in a row
   bool has_begun_ = false;
   std::optional<base::Instant> well_at_;  // when it was last served
-  const base::Instant started_;
   std::optional<Attempt> attempt_;
   net::Timer pause_;
   net::Call stream_;
