@@ -163,6 +163,11 @@ def agents_say(offset, words):
     return frame("L", struct.pack(">IBQ", 0, 0, offset) + words)
 
 
+def of_its_own(told):
+    """Its greeting, as of a host that shares no folder with the client."""
+    return frame("M", json.dumps(told | {"shares_folder": False}).encode())
+
+
 def another_folder():
     """Its link breaks. At the second login the folder of the first one is gone, and what agents say begins anew; and the
     client's user has saved another train.py meanwhile."""
@@ -176,7 +181,7 @@ def another_folder():
     def inject(kind, content):
         told = json.loads(content) if kind == "M" else {"op": ""}
         if told["op"] == "hello":
-            return [frame("M", json.dumps(told | {"shares_folder": False}).encode())]
+            return [of_its_own(told)]
         if told["op"] != "begun":
             return [frame(kind, content)]
         if is_first:
@@ -193,7 +198,7 @@ def breaks_while_files_come():
     def inject(kind, content):
         told = json.loads(content) if kind == "M" else {"op": ""}
         if told["op"] == "hello":
-            return [frame("M", json.dumps(told | {"shares_folder": False}).encode())]
+            return [of_its_own(told)]
         if told["op"] in ("output", "brought"):
             return [message("output", name="h", size=-5, is_executable=False)]
         return [frame(kind, content)] if kind != "F" else []
