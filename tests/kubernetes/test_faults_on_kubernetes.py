@@ -198,3 +198,20 @@ def test_a_silent_api_server_is_told_and_its_return_too(jobs, kubernetes):
         said = client.stdout.read()
     assert "the API server has not answered for " in said and "the API server answers again, after " in said, said
     assert jobs.left() == []
+
+
+def test_who_is_to_end_at_once_while_the_api_server_is_away_does_when_it_is_back(jobs, kubernetes):
+    with jobs.running("-r", "worker:2", "--timeout", "stop=2m", "--", "tail", "-f", "/dev/null") as client:
+        jobs.wait_for_running(2)
+        kubernetes.stop("kube-apiserver")
+        try:
+            for words in ([], ["--now"]):
+                assert jobs.order("kill", *words, "last").returncode == 0
+            jobs.waits_for("the API server, which has not answered")
+        finally:
+            kubernetes.start("kube-apiserver")
+        assert client.wait(90) == 5
+        said = client.stdout.read()
+    # Nodes keep to the time that they are told first.
+    assert "given first" not in said and "by force" not in said, said
+    assert jobs.left() == []

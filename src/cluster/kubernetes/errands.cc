@@ -8,7 +8,8 @@
 
 namespace gangrun::cluster {
 
-void Errands::ask(kubernetes::Request request, std::function<void(kubernetes::Answer)> on_done) {
+std::uint64_t Errands::ask(kubernetes::Request request,
+                           std::function<void(kubernetes::Answer)> on_done) {
   answered_.clear();
   const std::uint64_t number = ++last_;
   under_way_[number] =
@@ -20,6 +21,7 @@ void Errands::ask(kubernetes::Request request, std::function<void(kubernetes::An
                         under_way_.erase(found);
                         on_done(std::move(answer));
                       });
+  return number;
 }
 
 std::string job_selector(const std::string& job_id) {

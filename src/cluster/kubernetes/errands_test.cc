@@ -2,10 +2,23 @@
 
 #include <gtest/gtest.h>
 
+#include "kubernetes/test_idle_client.h"
+
 namespace gangrun::cluster {
 namespace {
 
 using base::Json;
+
+TEST(Errands, OneThatIsNotWantedAnyMoreIsDropped) {
+  net::EventLoop loop;
+  kubernetes::IdleClient client("ns");
+  Errands errands(loop, client);
+  const auto first = errands.ask({}, [](const kubernetes::Answer&) {});
+  (void)errands.ask({}, [](const kubernetes::Answer&) {});
+  errands.drop(first);
+  errands.drop(first);
+  EXPECT_EQ(errands.count(), 1U);
+}
 
 TEST(JobSelector, IsTheJobsLabel) { EXPECT_EQ(job_selector("j-1"), "gangrun/job=j-1"); }
 

@@ -106,6 +106,7 @@ class KubernetesCluster::Impl {
   PodOutputs outputs_;
   PodNotices notices_;
   Errands errands_;
+  std::map<std::string, std::uint64_t> deletions_;  // under way, by the uids of their pods
   kubernetes::ActivityHandle watch_;
   std::optional<JobRemoval> removal_;
   net::Timer timer_;
@@ -337,11 +338,16 @@ void KubernetesCluster::Impl::carry_out(const DeletePod& action) {
                   {"gracePeriodSeconds", action.grace.count()},
                   {"preconditions", {{"uid", action.uid}}}};
   request.wants_metadata_only = true;
-  errands_.ask(std::move(request),
-               [this, task = action.task, uid = action.uid](const kubernetes::Answer& answer) {
-                 book_.on_deleted(task, uid, result_of(answer), loop_.now());
-                 act();
-               });
+  // A node keeps to the time that it hears of first: an earlier order must not come before this
+  // one.
+  errands_.drop(deletions_[action.uid]);
+  deletions_[action.uid] =
+      errands_.ask(std::move(request),
+                   [this, task = action.task, uid = action.uid](const kubernetes::Answer& answer) {
+                     deletions_.erase(uid);
+                     book_.on_deleted(task, uid, result_of(answer), loop_.now());
+                     act();
+                   });
 }
 
 // By a list of one, for which the right to list is enough.

@@ -119,6 +119,22 @@ TEST(PodBookDeletion, WhoIsToEndAtOnceAfterAllIsNotWaitedFor) {
                           "drop worker:0", "ended worker:0: was stopped"));
 }
 
+// Both orders went to a server that was away: nodes heard of the longer time first, and it was told
+// that they had been given it.
+TEST(PodBookDeletion, WhatIsAskedForWhileTheServerIsSilentBeginsWhenItAnswers) {
+  BookDriver driver;
+  run_both(driver);
+  driver.book().on_trouble(base::unavailable("connection refused"), false, driver.now());
+  driver.stop(kWorker0, 30);
+  driver.stop(kWorker0, 0);
+  driver.pass(seconds(20));
+  EXPECT_THAT(driver.words(), ElementsAre("delete worker:0 u0 30s", "delete worker:0 u0 1s",
+                                          HasSubstr("has not answered for")));
+  driver.book().on_heard(driver.now());
+  driver.pass(seconds(20));
+  EXPECT_THAT(driver.words(), ElementsAre(HasSubstr("answers again"), "delete worker:0 u0 1s"));
+}
+
 TEST(PodBookDeletion, ByAnotherCommandItIsTheSame) {
   BookDriver driver;
   run_both(driver);

@@ -146,11 +146,19 @@ void PodBook::tell_silence() {
 }
 
 void PodBook::on_heard(base::Instant now) {
+  if (!silent_since_) return;
   if (std::exchange(is_silence_told_, false)) {
     warn(base::format("the API server answers again, after {}",
                       base::to_words(now - *silent_since_)));
   }
   silent_since_.reset();
+  // Of what was to end meanwhile no node has heard: its time begins now, and is what was said last.
+  for (auto& [task, entry] : entries_) {
+    if (!entry.pod || entry.pod->is_deleting || !entry.deletion) continue;
+    entry.deletion->again_at = entry.wake = now;
+    entry.ends_by.reset();
+    entry.force_at.reset();
+  }
 }
 
 // Who fails while others of its gang can get no node may do so for want of them.
