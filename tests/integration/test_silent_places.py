@@ -1,13 +1,14 @@
 """Commands that ask somebody who never answers: they end when they are told to, and say what they do not know."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
 
 import pytest
 
-from silent import SilentServer
+from silent import SilentApiServer, SilentServer
 
 WAIT_S = 60
 
@@ -88,3 +89,50 @@ def test_checks_of_a_silent_cluster_end_at_the_second_ctrl_c(start, server, word
         _, err = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130
     assert err.startswith(f"gangrun: interrupted: {left}"), err
+
+
+@pytest.mark.parametrize("words, told", [
+    (["rm", "--yes", "last"], "host silent still has /x/x: it did not answer"),
+    (["fetch", "last"], "host silent: it was not waited for"),
+], ids=["rm", "fetch"])
+def test_no_more_is_asked_of_a_silent_host(start, server, home, tmp_path, words, told):
+    start("run", "-r", "worker:1", "--", "true").communicate(timeout=WAIT_S)
+    (job,) = home.glob("jobs/*-*")
+    described = json.loads((job / "job.json").read_text())
+    (job / "job.json").write_text(json.dumps(described | {"on": "ssh", "hosts": ["silent"], "ssh": {"config": str(tmp_path / "ssh_config")}}))
+    (job / "hosts.json").write_text(json.dumps([{"host": "silent", "run_folder": "x", "path": "/x/x", "works_here": False}]))
+    process = start(*words)
+    with server.wait_for_request():
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=WAIT_S)
+    assert (process.returncode, err) == (7, f"gangrun: {told}\n")
+
+
+def with_kubeconfig(folder, url):
+    """The words that name it."""
+    (folder / "kubeconfig").write_text(json.dumps({
+        "apiVersion": "v1", "kind": "Config", "current-context": "c", "clusters": [{"name": "k", "cluster": {"server": url}}],
+        "users": [{"name": "u", "user": {}}], "contexts": [{"name": "c", "context": {"cluster": "k", "user": "u"}}]}))
+    return ["--kubeconfig", "kubeconfig"]
+
+
+def test_what_a_silent_api_server_has_of_a_detached_job_is_left_at_the_second_ctrl_c(start, tmp_path):
+    with SilentApiServer().serving() as api:
+        process = start("run", "--detach", "--on", "kubernetes", *with_kubeconfig(tmp_path, api.url), "--image", "busybox", "--", "true")
+        for method in ("POST", "DELETE"):
+            api.wait_for(method)
+            process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=WAIT_S)
+    assert process.returncode == 130, err
+    assert "the API server has not confirmed that all objects of " in err and "Ctrl-C: the job is not started" in err, err
+
+
+def test_tf_spawner_ends_while_nobody_confirms_what_it_deletes(start, tmp_path):
+    pod = {"metadata": {"name": "p", "uid": "u", "labels": {"training_attempt": "x"}}}
+    with SilentApiServer([pod]).serving() as api:
+        process = start("tf-spawner", "-d", "-t", "x", "--yes", *with_kubeconfig(tmp_path, api.url))
+        api.wait_for("DELETE")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=WAIT_S)
+    assert process.returncode == 130, err
+    assert err.startswith("gangrun: interrupted: whether all objects with the label "), err

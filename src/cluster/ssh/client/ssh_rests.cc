@@ -223,10 +223,10 @@ Result<Ended> bring_from(const Asking& asking, const HostRecord& record) {
                                              asking.context.clock.now() + kLoginLimit);
   const auto& trouble = links->trouble(0);
   if (asking.is_cancelled() || !in_time || trouble) {
-    ended.brought.failure =
-        trouble ? trouble->message
-                : base::format("host {}: {}", record.host,
-                               in_time ? "stopped" : "it was not logged in to in time");
+    ended.brought.failure = trouble ? trouble->message
+                                    : base::format("host {}: {}", record.host,
+                                                   in_time ? "it was not waited for"
+                                                           : "it was not logged in to in time");
     return ended;
   }
   cluster::HostLink& link = links->at(0);
