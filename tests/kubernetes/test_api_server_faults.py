@@ -198,7 +198,7 @@ def test_a_node_that_is_lost_is_named_and_its_task_comes_back_elsewhere(jobs, ku
     gone_at_once = [{"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 0}
                     for key in ("not-ready", "unreachable")]
     jobs.write("job.yaml", json.dumps({
-        "tasks": {"worker": {"instances": 1}}, "command": list(SLEEPER), "kubernetes": {
+        "tasks": {"worker": {"instances": 1}}, "command": [*SLEEPER[:2], f"echo restarts $GANGRUN_RESTARTS; {SLEEPER[2]}"], "kubernetes": {
             "tolerations": gone_at_once, "pod": {"spec": {"affinity": {"nodeAffinity": {
                 "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": {"matchExpressions": [
                     {"key": "kubernetes.io/hostname", "operator": "In", "values": ["node2"]}]}}]}}}}}}))
@@ -213,9 +213,10 @@ def test_a_node_that_is_lost_is_named_and_its_task_comes_back_elsewhere(jobs, ku
         finally:
             kubernetes.kill("kubelet-node2", signal.SIGCONT)
         assert jobs.wait_for_running(1)["restarts_used"] == 0
-        assert "node2" in json.dumps(jobs.order("why", "last").stdout + jobs.order("status", "last", "--json").stdout)
+        wait_until(lambda: any("restarts 1" in line for line in jobs.lines()), lambda: f"the second run: {jobs.lines()}", LIMIT_S, pause_s=0.2)
         wait_until(lambda: "node2" in ready_nodes(kubernetes), "the node again", LIMIT_S, pause_s=0.5)
         end(jobs, client)
+        assert "node2" in client.stdout.read()
 
 
 def connection_of(jobs, folder):

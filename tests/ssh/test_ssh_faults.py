@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from ssh_job import LIMIT_S, wait_for_nothing
+from ssh_job import LIMIT_S, TICK, wait_for_nothing
 from waiting import wait_until
 
 
@@ -165,7 +165,8 @@ def test_where_no_other_slot_is_free_the_lost_host_is_the_cause(sshds, start):
 
 @pytest.mark.parametrize("fault", ["cut", "frozen"])
 def test_tasks_of_a_lost_host_restart_elsewhere(sshds, start, fault):
-    job = start(sshds, 2, "-r", "worker:3", "--timeout", "master_lost=5s", "--restarts", "3")
+    job = start(sshds, 2, "-r", "worker:3", "--timeout", "master_lost=5s", "--restarts", "3",
+                command='echo "$GANGRUN_RESTARTS" >> restarts.$GANGRUN_TASK_INDEX; ' + TICK)
     job.wait_for_ticks(2)
     name = sshds.hosts.names[1]
     if fault == "cut":
@@ -174,6 +175,7 @@ def test_tasks_of_a_lost_host_restart_elsewhere(sshds, start, fault):
         sshds.freeze(name)
     for index in range(3):
         job.wait_for_ticks(index, generation=2)
+    assert (job.folder / "restarts.1").read_text().split()[:2] == ["0", "1"]
     if fault == "frozen":
         sshds.thaw(name)
     wait_until(lambda: not sshds.commands(name, " task "), f"the end of agents on {name}", LIMIT_S)
