@@ -120,7 +120,7 @@ def test_values_of_variables_arrive_as_they_are(jobs):
 @decides
 def test_a_failure_is_told_with_its_first_cause(jobs, hadoop):
     jobs.write("fail.py", "import os, signal, sys\n"
-                          "if os.environ['GANGRUN_TASK_INDEX'] == '1': sys.exit(3)\n"
+                          "if os.environ['GANGRUN_TASK_INDEX'] == '1': print('no such data', file=sys.stderr); sys.exit(3)\n"
                           "signal.pause()\n")
     done = jobs.run("-r", "worker:2", "-m", "128m", "--", "python3", "fail.py")
     assert done.returncode == 1, done.stderr
@@ -128,6 +128,9 @@ def test_a_failure_is_told_with_its_first_cause(jobs, hadoop):
     application = hadoop.wait_for_application(max(app["id"] for app in hadoop.applications()))
     assert application["finalStatus"] == "FAILED"
     assert "exited with status 3" in application["diagnostics"]
+    # What the task said last, of which YARN is not told.
+    listed = jobs.order("ps", "--on", "yarn").stdout
+    assert re.search(rf"{application['id']} .*worker:1: no such data \(status 3\)", listed), listed
     # On a machine that knows no more of it than YARN.
     known = json.loads(jobs.order("history", "--on", "yarn", "--json").stdout)
     (ended,) = [job for job in known if job["id"] == application["id"]]
