@@ -70,9 +70,9 @@ class Jobs:
         return done.stdout.splitlines()
 
     @contextlib.contextmanager
-    def running(self, *words):
+    def running(self, *words, command=("run", "--on", "yarn")):
         """`gangrun run` in the foreground; interrupted at the end if it goes on."""
-        process = subprocess.Popen([self.gangrun, "run", "--on", "yarn", *words], cwd=self.folder,
+        process = subprocess.Popen([self.gangrun, *command, *words], cwd=self.folder,
                                    env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         try:

@@ -83,6 +83,15 @@ def test_no_task_notices_a_restart_of_the_resource_manager(own_cluster):
     assert (ended["restarts_used"], ended["generation"]) == (0, 1)
 
 
+def read_to(words, client):
+    """The line of its standard error that has them."""
+    line = client.stderr.readline()
+    while words not in line:
+        assert line, "it has ended"
+        line = client.stderr.readline()
+    return line
+
+
 def test_a_client_ends_at_the_second_ctrl_c_while_the_resource_manager_is_away(own_cluster):
     """Four Ctrl-C, SIGTERM and the death of its parent did not end it: once it lived on for an hour."""
     jobs, hadoop = own_cluster, own_cluster.hadoop
@@ -93,19 +102,20 @@ def test_a_client_ends_at_the_second_ctrl_c_while_the_resource_manager_is_away(o
         jobs.started += ids
         for job in ids:
             jobs.wait_for_state(job, "running")
-        hadoop.kill("rm")
-        terminated.send_signal(signal.SIGTERM)
-        twice.send_signal(signal.SIGINT)
-        first = twice.stderr.readline()
-        while "Ctrl-C" not in first:
-            first = twice.stderr.readline()
-        assert "send it again" in first
-        twice.send_signal(signal.SIGINT)
-        for client in (twice, terminated):
-            said = client.communicate(timeout=60)[1]
-            assert client.returncode == 130, said
-            told = [job for job in ids if f"{job} may still run: nobody has taken the order to end it" in said and f"`gangrun kill {job}` ends it" in said]
-            assert len(told) == 1, said
+        with jobs.running("--client", "-m", "512", "-r", "worker:64", "true", command=("ytf-submit",)) as waiting:
+            ids |= set(re.findall(r"application_\d+_\d+", read_to("client:0 starts here", waiting)))
+            jobs.started += ids
+            hadoop.kill("rm")
+            terminated.send_signal(signal.SIGTERM)
+            for client in (twice, waiting):
+                client.send_signal(signal.SIGINT)
+                assert "again to kill them at once" in read_to("Ctrl-C", client)
+                client.send_signal(signal.SIGINT)
+            for client in (twice, waiting, terminated):
+                said = client.communicate(timeout=60)[1]
+                assert client.returncode == 130, said
+                told = [job for job in ids if f"{job} may still run: nobody has taken the order to end it" in said and f"`gangrun kill {job}` ends it" in said]
+                assert len(told) == 1, said
     hadoop.start("rm")
     for job in ids:
         wait_until(lambda job=job: jobs.order("kill", job, "--now").returncode == 0, "the ResourceManager to answer", 90, pause_s=0.5)
