@@ -93,8 +93,7 @@ std::string nothing_words(const Found& found) {
   if (found.goes_on) return "No outputs of this job have been fetched yet: it has not ended.\n";
   if (!found.spec) return "No outputs of this job have been fetched yet.\n";
   return "No outputs of this job are here, nor on its hosts: what tasks write in your own folder, "
-         "or "
-         "in one that hosts share with it, stays there.\n";
+         "or in one that hosts share with it, stays there.\n";
 }
 
 // Says what came, and what did not, which is the error.

@@ -346,8 +346,7 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
                      "network namespaces of this machine",
             .reference =
                 "a list of `NAME` or `NAME:SLOTS`, for an IPv6 address `[fd00::5]:8`: the hosts "
-                "that "
-                "run the tasks, and the most tasks on each (1 to 10,000; no limit without a "
+                "that run the tasks, and the most tasks on each (1 to 10,000; no limit without a "
                 "number). At most 1,000 hosts, each named once. There must be a slot for every "
                 "task and spare; a job of one type "
                 "needs slots only for its `min_instances` or `instances`. See [hosts](#hosts)",

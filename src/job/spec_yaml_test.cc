@@ -253,13 +253,11 @@ TEST(BadSpec, NegativeAndAbsurdNumbers) {
        "1024"},
       {"tasks: {worker: {vcores: 1.5}}\n",
        "job.yaml:1:26: tasks.worker.vcores: '1.5' is not allowed; allowed: a whole number from 0 "
-       "to "
-       "4096"},
+       "to 4096"},
       {"tasks: {worker: {memory: -2 GiB}}\n",
        "job.yaml:1:26: tasks.worker.memory: '-2 GiB' is not an amount of memory (negative); "
        "allowed: a number with MiB (or m), GiB (g) or TiB (t), at most 64 TiB, for example 2 GiB; "
-       "a "
-       "bare number is in MiB"},
+       "a bare number is in MiB"},
       {"tasks: {worker: {}}\nrestarts: 1001\n",
        "job.yaml:2:11: restarts: '1001' is not allowed; allowed: a whole number from 0 to 1000"},
   });

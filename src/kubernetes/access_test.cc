@@ -127,8 +127,7 @@ TEST(FindAccess, TakesNoTlsOnThisMachineOnlyAndWithoutALogin) {
   EXPECT_TRUE(find("plain").ok());
   const std::string allowed =
       " has no TLS; allowed is https://, or http:// to this machine (127.0.0.1) with a user who "
-      "has "
-      "no token, password or plugin";
+      "has no token, password or plugin";
   EXPECT_EQ(access_error(find("plain-login")), "/k: server \"http://127.0.0.1:8001\"" + allowed);
   EXPECT_EQ(access_error(find("far")), "/k: server \"http://10.0.0.1:8080\"" + allowed);
 }

@@ -77,6 +77,10 @@ bool follows_host_of_pair(std::string_view before) {
   return host != std::string_view::npos && before.substr(0, host).ends_with('(');
 }
 
+void add_once(std::uint16_t port, std::vector<std::uint16_t>& found) {
+  if (std::find(found.begin(), found.end(), port) == found.end()) found.push_back(port);
+}
+
 // Whole numbers with no letter, digit or fraction beside them, as `is_wanted` finds them.
 template <typename IsWanted>
 void add_ports(std::string_view text, std::vector<std::uint16_t>& found, IsWanted is_wanted) {
@@ -95,8 +99,7 @@ void add_ports(std::string_view text, std::vector<std::uint16_t>& found, IsWante
     const auto number = base::parse_integer(digits);
     if (!number || *number < 1 || *number > kMaxPort) continue;
     const auto port = static_cast<std::uint16_t>(*number);
-    if (std::find(found.begin(), found.end(), port) != found.end()) continue;
-    if (is_wanted(before, port)) found.push_back(port);
+    if (is_wanted(before, port)) add_once(port, found);
   }
 }
 
@@ -130,14 +133,11 @@ std::vector<std::uint16_t> ports_in_code(std::string_view text) {
 std::vector<std::uint16_t> ports_in_command(const std::vector<std::string>& words) {
   const std::string text = base::format("{}", base::join(words, " "));
   std::vector<std::uint16_t> found = named_ports(text);
-  const auto add = [&found](std::uint16_t port) {
-    if (std::find(found.begin(), found.end(), port) == found.end()) found.push_back(port);
-  };
-  for (const std::uint16_t port : ports_in_code(text)) add(port);
+  for (const std::uint16_t port : ports_in_code(text)) add_once(port, found);
   for (const std::string& word : base::split(text, ' ')) {
     const auto number = base::parse_integer(word);
     if (number && *number >= kLeastPortInCode && *number <= kMaxPort) {
-      add(static_cast<std::uint16_t>(*number));
+      add_once(static_cast<std::uint16_t>(*number), found);
     }
   }
   return found;
