@@ -201,6 +201,8 @@ TEST_F(PrepareTest, ProgramsWithoutASlashAreFoundInPath) {
   const auto spec = read_job(options, test_.folder(), places_.rules());
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   EXPECT_THAT(check(*spec).error().message, HasSubstr("not found in PATH"));
+  write("tool", "#!/bin/sh\n", 0700);
+  EXPECT_THAT(check(*spec).error().message, testing::EndsWith("; use ./tool"));
   write("bin/tool", "#!/bin/sh\n", 0700);
   EXPECT_TRUE(check(*spec).ok());
 }

@@ -19,6 +19,7 @@
 #include "base/strings.h"
 #include "process/open_files.h"
 #include "process/spawn_child.h"
+#include "process/start_hint.h"
 
 namespace gangrun::process {
 
@@ -248,7 +249,8 @@ base::Error exec_error(const SpawnOptions& options, const Prepared& prepared) {
     }
     if (error_number == EACCES) {
       return {base::Code::kPermissionDenied,
-              fmt::format("{}: {} is not executable for this user", attempted, path)};
+              fmt::format("{}: {} is not executable for this user{}", attempted, path,
+                          start_hint(options.argv[0], options.working_folder))};
     }
     if (error_number == ENOEXEC) {
       return base::invalid_argument(fmt::format(
@@ -259,8 +261,9 @@ base::Error exec_error(const SpawnOptions& options, const Prepared& prepared) {
     break;
   }
   if (error_number == ENOENT && options.argv[0].find('/') == std::string::npos) {
-    return base::not_found(fmt::format("{}: it is in none of the folders of PATH ({})", attempted,
-                                       path_of(options.environment)));
+    return base::not_found(fmt::format("{}: it is in none of the folders of PATH ({}){}", attempted,
+                                       path_of(options.environment),
+                                       start_hint(options.argv[0], options.working_folder)));
   }
   return base::from_errno(error_number, attempted);
 }

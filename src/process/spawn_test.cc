@@ -171,6 +171,9 @@ TEST(Spawn, NamesWhatCannotBeStartedAndWhy) {
   EXPECT_THAT(error(folder.path + "/none").message, HasSubstr(folder.path + "/none"));
   EXPECT_EQ(error(folder.path + "/plain").code, Code::kPermissionDenied);
   EXPECT_THAT(error(folder.path + "/plain").message, HasSubstr("not executable"));
+  folder.file("train.py", "print()\n", 0644);
+  EXPECT_THAT(error(folder.path + "/train.py").message,
+              HasSubstr("not executable for this user; use python3 " + folder.path));
   EXPECT_EQ(error(folder.path).code, Code::kPermissionDenied);
   EXPECT_THAT(error(folder.path).message, HasSubstr("is a folder"));
   EXPECT_THAT(error(folder.path + "/script").message, HasSubstr("#!"));

@@ -18,6 +18,7 @@
 #include "job/units.h"
 #include "net/hosts.h"
 #include "process/engine.h"
+#include "process/start_hint.h"
 
 namespace gangrun::client {
 
@@ -41,13 +42,15 @@ std::string program_problem(const std::string& program, const std::string& path_
     if (is_program_file(path)) return {};
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored)) return base::format("there is no {}", path);
-    return base::format("{} is not an executable file", path);
+    return base::format("{} is not an executable file{}", path,
+                        process::start_hint(program, folder));
   }
   for (const std::string& entry : base::split(path_variable, ':')) {
     const std::string path = entry.empty() ? program : base::format("{}/{}", entry, program);
     if (is_program_file(in_folder(folder, path))) return {};
   }
-  return base::format("not found in PATH ({})", base::shorten(path_variable, 200));
+  return base::format("not found in PATH ({}){}", base::shorten(path_variable, 200),
+                      process::start_hint(program, folder));
 }
 
 std::string path_variable_of(const job::JobSpec& spec, const job::TaskSpec& task,
