@@ -9,6 +9,7 @@
 #include "cli/command_builder.h"
 #include "cli/command_model.h"
 #include "cli/commands.h"
+#include "cli/forgotten_dashes.h"
 #include "client/misplaced_roles.h"
 #include "client/place.h"
 #include "host/processes.h"
@@ -140,8 +141,10 @@ std::optional<std::string> meant_word(const std::string& word,
   return same ? std::string(kDashes) + *same : base::nearest(word, known);
 }
 
-// What a word that nobody understood may have meant.
-std::string explain_extra(const CLI::App& app, const std::string& word) {
+// What a word that nobody understood may have meant. `given` is all that stands before a "--", or
+// nothing.
+std::string explain_extra(const CLI::App& app, const std::string& word,
+                          const std::vector<std::string>& given) {
   const CLI::App* command = chosen_command(app);
   const CommandModel model = model_of(command == nullptr ? app : *command);
   const std::string name = word.substr(0, word.find('='));
@@ -159,6 +162,12 @@ std::string explain_extra(const CLI::App& app, const std::string& word) {
   }
   std::string sentence = base::format("{} {}", what, job::in_quotes(name));
   if (command != nullptr && command->get_name() == kCommandWithWords) {
+    const auto roles =
+        word.starts_with('-') ? std::nullopt : client::meant_as_roles(bare_words(app, *command));
+    if (roles) return base::format("{}; to start these tasks, use {}", sentence, *roles);
+    if (const auto line = line_with_dashes(model, given, word)) {
+      return base::format("{}; put -- before the tasks' command: {}", sentence, *line);
+    }
     for (const auto& [other, ours] : kOtherFlags) {
       if (name == other) return sentence + base::format("; did you mean {}?", ours);
     }
@@ -170,12 +179,6 @@ std::string explain_extra(const CLI::App& app, const std::string& word) {
   }
   if (const auto meant = meant_word(name, known)) {
     return sentence + base::format("; did you mean {}?", *meant);
-  }
-  if (command != nullptr && command->get_name() == kCommandWithWords && word.front() != '-') {
-    if (const auto roles = client::meant_as_roles(bare_words(app, *command))) {
-      return base::format("{}; to start these tasks, use {}", sentence, *roles);
-    }
-    return sentence + "; write the command to run after --";
   }
   return sentence + see_help(command);
 }
@@ -241,15 +244,14 @@ client::ExitStatus run_command(const std::vector<std::string>& given, client::Co
   // Everything after the first "--" is the user's command, whatever it looks like.
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   if (end != arguments.end()) request.command.assign(end + 1, arguments.end());
-  std::vector<std::string> own(arguments.begin(), end);
-  std::reverse(own.begin(), own.end());
+  const std::vector<std::string> own(arguments.begin(), end);
   try {
-    app.parse(own);
+    app.parse(std::vector<std::string>(own.rbegin(), own.rend()));
   } catch (const CLI::CallForHelp&) {
     // Of a command that there is not, there is no help either.
     const std::vector<std::string> unknown = app.remaining(true);
     if (chosen_command(app) == nullptr && !unknown.empty()) {
-      return bad_usage(context, explain_extra(app, unknown.front()));
+      return bad_usage(context, explain_extra(app, unknown.front(), {}));
     }
     return show_help(app, context);
   } catch (const CLI::ParseError& error) {
@@ -259,7 +261,9 @@ client::ExitStatus run_command(const std::vector<std::string>& given, client::Co
   const auto flag = std::find_if(extras.begin(), extras.end(),
                                  [](const std::string& word) { return word.starts_with("-"); });
   if (!extras.empty()) {
-    return bad_usage(context, explain_extra(app, flag == extras.end() ? extras.front() : *flag));
+    return bad_usage(context,
+                     explain_extra(app, flag == extras.end() ? extras.front() : *flag,
+                                   end == arguments.end() ? own : std::vector<std::string>()));
   }
   if (!request.action) return bad_usage(context, "no command" + see_help(nullptr));
   const CLI::App* command = chosen_command(app);

@@ -116,8 +116,17 @@ TEST(CommandLine, NamesOfOtherProgramsAreToldOurs) {
 }
 
 TEST(CommandLine, TheLastJobIsMeantWhereNoneIsNamed) {
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"status"}, {"why"}, {"logs"}, {"logs", "worker:0"}, {"attach"}}) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"status"},
+                                                {"why"},
+                                                {"logs"},
+                                                {"logs", "worker:0"},
+                                                {"attach"},
+                                                {"fetch"},
+                                                {"fetch", "worker:0", "--to", "x"},
+                                                {"result"},
+                                                {"result", "worker:0"},
+                                                {"open"},
+                                                {"wait"}}) {
     client::TestContext test;
     EXPECT_EQ(run_command_line(words, test.context()), client::ExitStatus::kNoSuchJob)
         << words.front();
@@ -151,9 +160,16 @@ TEST(CommandLine, TasksAndCommandsOutOfPlaceAreToldTheirs) {
       {{"run", "ps:1", "worker:2", "--", "true"},
        "unexpected argument 'worker:2'; to start these tasks, use -r ps:1,worker:2"},
       {{"run", "python", "train.py"},
-       "unexpected argument 'train.py'; write the command to run after --"},
+       "unexpected argument 'train.py'; put -- before the tasks' command: gangrun run -- python "
+       "train.py"},
+      {{"run", "python", "train.py", "--steps=5"},
+       "unknown flag '--steps'; put -- before the tasks' command: gangrun run -- python train.py "
+       "--steps=5"},
+      {{"run", "a", "b", "--", "true"}, "unexpected argument 'b'; see gangrun run --help"},
       {{"run", "dir/train.py"},
-       "'dir/train.py' is a script, not a job file; write the command to run after --"}};
+       "'dir/train.py' is a script, not a job file; put -- before the tasks' command"},
+      {{"run", "python"},
+       "there is no job file 'python'; to run it as the tasks' command, put -- before it"}};
   for (const auto& [arguments, told] : cases) {
     client::TestContext test;
     EXPECT_EQ(run_command_line(arguments, test.context()), client::ExitStatus::kBadInput);

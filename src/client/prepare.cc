@@ -65,6 +65,10 @@ job::FileKind kind_of(const std::string& path) {
   return std::filesystem::is_regular_file(status) ? job::FileKind::kFile : job::FileKind::kNone;
 }
 
+bool is_named_as_job_file(const std::string& word) {
+  return word.ends_with(".yaml") || word.ends_with(".yml") || word.ends_with(".json");
+}
+
 std::string in_folder(const std::string& folder, const std::string& path) {
   if (path.starts_with("/") || folder.empty()) return path;
   return (std::filesystem::path(folder) / path).lexically_normal().string();
@@ -101,7 +105,14 @@ Result<job::JobSpec> read_job(const RunOptions& options, const std::string& fold
     }
     if (options.spec_path.ends_with(".py") || options.spec_path.ends_with(".sh")) {
       return base::invalid_argument(
-          base::format("{} is a script, not a job file; write the command to run after --",
+          base::format("{} is a script, not a job file; put -- before the tasks' command",
+                       path_in_quotes(options.spec_path)));
+    }
+    std::error_code failed;
+    if (!is_named_as_job_file(options.spec_path) && !std::filesystem::exists(path, failed) &&
+        !failed) {
+      return base::invalid_argument(
+          base::format("there is no job file {}; to run it as the tasks' command, put -- before it",
                        path_in_quotes(options.spec_path)));
     }
     GANGRUN_ASSIGN(draft, read_draft(path, places.sections()));

@@ -21,6 +21,9 @@ namespace gangrun::client {
 // What there is at an absolute path.
 job::FileKind kind_of(const std::string& path);
 
+// Whether a word of the command line has the ending of job files.
+bool is_named_as_job_file(const std::string& word);
+
 // A path as it is found from `folder`, where gangrun was called.
 std::string in_folder(const std::string& folder, const std::string& path);
 

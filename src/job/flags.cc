@@ -142,6 +142,9 @@ Result<std::vector<std::pair<std::string, int>>> parse_roles(
       if (equals != std::string::npos && is_valid_type_name(item.substr(0, equals))) {
         return flag_error("-r", item, "has '='; it is written type:number, for example worker:2");
       }
+      if (parse_count(item, 1, kMaxTasks).ok()) {
+        return flag_error("-r", item, base::format("has no task type; use -r worker:{}", item));
+      }
       return flag_error("-r", item, type.error().message + ", then ':' and how many");
     }
     int count = 1;

@@ -96,6 +96,7 @@ TEST(ParseFlags, ErrorsBeginWithTheFlag) {
        "-r: 'worker:-4': '-4' is not allowed; allowed: a whole number from 1 to 10000"},
       {{.roles = {"worker:2,"}},
        "-r: '': '' is not a task type;" + type + ", then ':' and how many"},
+      {{.roles = {"2"}}, "-r: '2': has no task type; use -r worker:2"},
       {{.roles = {"worker=2"}},
        "-r: 'worker=2': has '='; it is written type:number, for example worker:2"},
       {{.roles = {"worker:2", "worker:3"}}, "-r: 'worker:3': this type is given twice"},
