@@ -46,27 +46,38 @@ bool is_worth_telling(const job::TaskStatus* before, const job::TaskStatus& now,
   return verbose || bad || (before != nullptr && before->attempt != now.attempt);
 }
 
+// The task that failed first comes first: it is why the others end.
+std::vector<std::string> news_of_tasks(const job::JobStatus* before, const job::JobStatus& now,
+                                       bool verbose) {
+  std::map<job::TaskId, const job::TaskStatus*> old;
+  if (before != nullptr) {
+    for (const job::TaskStatus& task : before->tasks) old[task.task] = &task;
+  }
+  std::vector<std::string> sentences;
+  for (const job::TaskStatus& task : now.tasks) {
+    const auto found = old.find(task.task);
+    if (!is_worth_telling(found == old.end() ? nullptr : found->second, task, verbose)) continue;
+    const bool is_first = now.cause && now.cause->task == task.task;
+    sentences.insert(is_first ? sentences.begin() : sentences.end(), task_sentence(task));
+  }
+  return sentences;
+}
+
 }  // namespace
 
 std::vector<std::string> news(const job::JobStatus* before, const job::JobStatus& now,
                               bool verbose) {
-  std::vector<std::string> sentences;
+  std::vector<std::string> sentences = news_of_tasks(before, now, verbose);
   const bool started = now.all_started_ms >= 0;
   if (before == nullptr || before->state != now.state ||
       (started && before->all_started_ms < 0 && now.state == job::JobState::kRunning)) {
     // "running" is told when all have started; what happens until then is the roll call's end.
     if (now.state != job::JobState::kRunning || started || verbose) {
-      sentences.push_back(job_sentence(now, before != nullptr && before->all_started_ms >= 0));
-    }
-  }
-  std::map<job::TaskId, const job::TaskStatus*> old;
-  if (before != nullptr) {
-    for (const job::TaskStatus& task : before->tasks) old[task.task] = &task;
-  }
-  for (const job::TaskStatus& task : now.tasks) {
-    const auto found = old.find(task.task);
-    if (is_worth_telling(found == old.end() ? nullptr : found->second, task, verbose)) {
-      sentences.push_back(task_sentence(task));
+      // A failure is told before what it leads to.
+      const bool follows =
+          now.state == job::JobState::kStopping || now.state == job::JobState::kRestarting;
+      sentences.insert(follows ? sentences.end() : sentences.begin(),
+                       job_sentence(now, before != nullptr && before->all_started_ms >= 0));
     }
   }
   return sentences;
@@ -102,7 +113,10 @@ void PlainView::changed(const job::JobStatus& status) {
   last_ = status;
 }
 
-void PlainView::lines(const std::vector<cluster::LogLine>& lines) { printer_.print(lines); }
+void PlainView::lines(const std::vector<cluster::LogLine>& lines) {
+  printer_.print(lines);
+  recent_.add(lines);
+}
 
 void PlainView::warning(const std::string& sentence) {
   say(base::format("gangrun: warning: {}\n", harmless_sentence(sentence)));
@@ -115,7 +129,10 @@ void PlainView::notice(const std::string& sentence) {
 void PlainView::finished(const job::JobStatus& status, int /*exit_status*/) {
   if (options_.quiet && status.state == job::JobState::kSucceeded) return;
   Lines report;
-  for (const Line& line : end_report(status)) {
+  const bool is_above = status.cause && status.cause->task &&
+                        recent_.have(*status.cause->task, lines_of(*status.cause));
+  for (const Line& line :
+       end_report(status, has_folder_here, is_above ? Evidence::kLastLine : Evidence::kAll)) {
     report.push_back(Line("gangrun: ").add(line.text()));
   }
   printer_.make_way();

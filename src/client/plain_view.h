@@ -8,6 +8,7 @@
 
 #include "client/job_view.h"
 #include "client/log_lines.h"
+#include "client/recent_lines.h"
 
 namespace gangrun::client {
 
@@ -35,6 +36,7 @@ class PlainView final : public JobView {
   Console& console_;
   ViewOptions options_;
   LogPrinter printer_;
+  RecentLines recent_;
   std::optional<job::JobStatus> last_;
 };
 

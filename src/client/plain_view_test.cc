@@ -62,6 +62,24 @@ TEST(News, TellsFailuresAndRestartsAndWithVerboseEverything) {
   EXPECT_THAT(news(&before, now, true), ElementsAre("worker:0 registered"));
 }
 
+// "stopping, waiting for worker:0" came first, and the failure of a script that is not there last.
+TEST(News, TheFirstCauseComesFirst) {
+  job::JobStatus before = two_workers();
+  before.state = job::JobState::kRunning;
+  before.all_started_ms = 40;
+  job::JobStatus now = before;
+  now.state = job::JobState::kStopping;
+  now.waiting_for = "worker:0";
+  for (job::TaskStatus& task : now.tasks) {
+    task.state = job::TaskState::kFailed;
+    task.exit = job::Why{.reason = job::Reason::kExitStatus, .code = 2};
+  }
+  now.cause = job::Cause{.task = now.tasks[1].task, .why = *now.tasks[1].exit};
+  EXPECT_THAT(news(&before, now, false), ElementsAre("worker:1 failed: exited with status 2",
+                                                     "worker:0 failed: exited with status 2",
+                                                     "stopping, waiting for worker:0"));
+}
+
 TEST(News, AllHaveStartedOnce) {
   job::JobStatus before = two_workers();
   before.state = job::JobState::kRollCall;
@@ -120,6 +138,31 @@ TEST_F(ViewTest, QuietSaysNothingOfASuccess) {
   status.state = job::JobState::kFailed;
   view.finished(status, 1);
   EXPECT_THAT(read(err_), HasSubstr("failed"));
+}
+
+TEST_F(ViewTest, WhatWasJustShownIsNotToldAgain) {
+  job::JobStatus status = two_workers();
+  status.state = job::JobState::kFailed;
+  status.cause = job::Cause{.task = status.tasks[0].task,
+                            .why = {.reason = job::Reason::kExitStatus, .code = 1},
+                            .last_lines = {"Traceback (most recent call last):", "KeyError: 'x'"},
+                            .traceback = "Traceback (most recent call last):\nKeyError: 'x'\n"};
+  PlainView unseen(
+      *console_,
+      {.json = false, .quiet = false, .verbose = false, .logs = false, .prefix_width = 8});
+  unseen.finished(status, 1);
+  EXPECT_THAT(read(err_), HasSubstr("gangrun:   | Traceback"));
+  PlainView view(*console_,
+                 {.json = false, .quiet = false, .verbose = false, .logs = {}, .prefix_width = 8});
+  view.lines({{{"worker", 0}, true, "Traceback (most recent call last):"},
+              {{"worker", 0}, true, "KeyError: 'x'"},
+              {{"worker", 1}, false, "bye"}});
+  EXPECT_THAT(read(err_), HasSubstr("worker:0 | Traceback"));
+  view.finished(status, 1);
+  const std::string told = read(err_);
+  EXPECT_THAT(told, HasSubstr("gangrun: worker:0 exited with status 1\n"));
+  EXPECT_THAT(told, HasSubstr("gangrun:   | KeyError: 'x'\n"));
+  EXPECT_THAT(told, testing::Not(HasSubstr("Traceback (")));
 }
 
 TEST_F(ViewTest, JsonIsOneObjectALine) {

@@ -31,6 +31,23 @@ void add_quoted(Lines& lines, const std::string& text) {
   lines.push_back(Line("  | ", Paint::kDim).add(harmless_output(text, Tabs::kStay)));
 }
 
+// Of evidence that stands above: what the task said last.
+Lines last_line(const job::Cause& cause) {
+  std::vector<std::string> lines = cause.last_lines;
+  std::string what = base::format("its last line{}, after those above:",
+                                  cause.has_both_streams ? "" : " on standard error");
+  if (!cause.traceback.empty()) {
+    lines = base::split(base::trim(cause.traceback), '\n');
+    what = "its last traceback, which stands above, ends with:";
+  }
+  const auto said = std::find_if(lines.rbegin(), lines.rend(),
+                                 [](const std::string& line) { return !base::trim(line).empty(); });
+  if (said == lines.rend()) return {};
+  Lines shown = {Line(what)};
+  add_quoted(shown, *said);
+  return shown;
+}
+
 }  // namespace
 
 std::string logs_command(const job::JobStatus& status) {
@@ -92,7 +109,17 @@ std::vector<std::string> lost_outputs(const job::JobStatus& status) {
   return sentences;
 }
 
-Lines evidence_lines(const job::Cause& cause) {
+std::vector<std::string> lines_of(const job::Cause& cause) {
+  std::vector<std::string> lines = cause.last_lines;
+  if (!cause.traceback.empty() && !shows_traceback(cause)) {
+    const auto more = base::split(base::trim(cause.traceback), '\n');
+    lines.insert(lines.end(), more.begin(), more.end());
+  }
+  return lines;
+}
+
+Lines evidence_lines(const job::Cause& cause, Evidence evidence) {
+  if (evidence == Evidence::kLastLine && lines_of(cause).size() > 1) return last_line(cause);
   Lines lines;
   if (!cause.last_lines.empty()) {
     lines.emplace_back(cause.has_both_streams ? "its last lines:"
@@ -108,24 +135,18 @@ Lines evidence_lines(const job::Cause& cause) {
   return lines;
 }
 
-Lines cause_lines(const job::Cause& cause) {
-  Lines lines = {Line(harmless_sentence(job::to_words(cause)))};
-  const Lines evidence = evidence_lines(cause);
-  lines.insert(lines.end(), evidence.begin(), evidence.end());
-  return lines;
-}
-
 bool has_folder_here(const std::string& path) {
   std::error_code failed;
   return std::filesystem::is_directory(path, failed);
 }
 
 Lines end_report(const job::JobStatus& status,
-                 const std::function<bool(const std::string&)>& is_folder_here) {
+                 const std::function<bool(const std::string&)>& is_folder_here, Evidence evidence) {
   Lines lines = {Line(verdict_sentence(status), paint_of(status.state))};
   if (status.cause && status.state != job::JobState::kSucceeded) {
-    const Lines cause = cause_lines(*status.cause);
-    lines.insert(lines.end(), cause.begin(), cause.end());
+    lines.emplace_back(harmless_sentence(job::to_words(*status.cause)));
+    const Lines told = evidence_lines(*status.cause, evidence);
+    lines.insert(lines.end(), told.begin(), told.end());
   }
   if (status.restarts_used > 0) {
     lines.emplace_back(

@@ -14,17 +14,20 @@ namespace gangrun::client {
 // The command that shows the job's output, or that of the task that failed first.
 std::string logs_command(const job::JobStatus& status);
 
-// Verdict, first cause with the last lines of the failing task, start-up time, where the logs are
-// and what to do next. A folder that is not here, as that of a job on YARN, is no place of logs.
+// What a user is told of the failing task's last lines and traceback: all of them, or the last line
+// where all stand just above.
+enum class Evidence { kAll, kLastLine };
+// The lines that this is about.
+std::vector<std::string> lines_of(const job::Cause& cause);
+// They are indented; empty without any.
+Lines evidence_lines(const job::Cause& cause, Evidence evidence = Evidence::kAll);
+
+// Verdict, first cause with its evidence, start-up time, where the logs are and what to do next. A
+// folder that is not here, as that of a job on YARN, is no place of logs.
 bool has_folder_here(const std::string& path);
 Lines end_report(const job::JobStatus& status,
-                 const std::function<bool(const std::string&)>& is_folder_here = has_folder_here);
-
-// The cause alone: the sentence, then its evidence.
-Lines cause_lines(const job::Cause& cause);
-
-// The last lines and the traceback of the task that failed first, indented; empty without them.
-Lines evidence_lines(const job::Cause& cause);
+                 const std::function<bool(const std::string&)>& is_folder_here = has_folder_here,
+                 Evidence evidence = Evidence::kAll);
 
 // A sentence for each task whose lines are not all in its log, for one task or all; beyond a few
 // they are counted.

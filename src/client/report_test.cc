@@ -1,5 +1,6 @@
 #include "client/report.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/format.h"
@@ -96,13 +97,34 @@ TEST(EndReport, ShowsATracebackThatTheLastLinesDoNotHave) {
   cause.why = {.reason = job::Reason::kExitStatus, .code = 1};
   cause.last_lines = {"bye\tbye"};
   cause.traceback = "Traceback (most recent call last):\nValueError: no";
-  EXPECT_EQ(lines_text(cause_lines(cause)), R"(worker:1 exited with status 1
-its last lines on standard error:
+  EXPECT_EQ(lines_text(evidence_lines(cause)), R"(its last lines on standard error:
   | bye	bye
 its last traceback:
   | Traceback (most recent call last):
   | ValueError: no
 )");
+}
+
+// A traceback was shown twice in a pipe: as the task's lines, and again at the end.
+TEST(EndReport, OfLinesThatStandAboveTellsTheLast) {
+  job::Cause cause;
+  cause.task = job::TaskId{"worker", 1};
+  cause.last_lines = {"loading", "no data", ""};
+  EXPECT_EQ(lines_text(evidence_lines(cause, Evidence::kLastLine)),
+            "its last line on standard error, after those above:\n  | no data\n");
+  cause.has_both_streams = true;
+  EXPECT_EQ(lines_text(evidence_lines(cause, Evidence::kLastLine)),
+            "its last line, after those above:\n  | no data\n");
+  cause.traceback = "Traceback (most recent call last):\nValueError: no\n";
+  EXPECT_EQ(lines_text(evidence_lines(cause, Evidence::kLastLine)),
+            "its last traceback, which stands above, ends with:\n  | ValueError: no\n");
+  EXPECT_THAT(lines_of(cause),
+              testing::ElementsAre("loading", "no data", "",
+                                   "Traceback (most recent call last):", "ValueError: no"));
+  cause.traceback.clear();
+  cause.last_lines = {"no data"};
+  EXPECT_EQ(lines_text(evidence_lines(cause, Evidence::kLastLine)),
+            "its last lines:\n  | no data\n");
 }
 
 // In a pod both streams are one: standard output was listed as standard error.
@@ -112,8 +134,7 @@ TEST(EndReport, SaysNothingOfAStreamThatIsNotKnown) {
   cause.why = {.reason = job::Reason::kExitStatus, .code = 1};
   cause.last_lines = {"epoch 1"};
   cause.has_both_streams = true;
-  EXPECT_EQ(lines_text(cause_lines(cause)), R"(worker:1 exited with status 1
-its last lines:
+  EXPECT_EQ(lines_text(evidence_lines(cause)), R"(its last lines:
   | epoch 1
 )");
 }
