@@ -13,7 +13,7 @@ build:  ## build the programs: build/release/src/gangrun and gangrun-agent
 	@tools/build release gangrun gangrun-agent
 
 wheel:  ## the Python package with the programs in it: out/wheel/gangrun-*.whl
-	@tools/install-deps build test
+	@tools/install-deps build wheel
 	@tools/wheel
 
 dist:  ## a release: wheels, source, tarball, .deb, bill of materials and sums, the same bytes each time: out/dist

@@ -10,12 +10,29 @@ import pytest
 WITH_A_FRAMEWORK = "Train with a framework"
 
 
-def test_gangrun_is_built_and_looked_at(gangrun, home, tmp_path):
+INSTALL = """\
+make wheel && python3 -m venv ~/gangrun-env && ~/gangrun-env/bin/pip install out/wheel/gangrun-*.whl
+export PATH="$HOME/gangrun-env/bin:$PATH"
+"""
+
+
+@pytest.mark.parametrize("page", ["../README", "index", "start/index"])
+def test_pages_for_newcomers_install_it_in_the_same_way(page):
+    """README, the home page and the first page of the tutorial named three."""
+    first = next(fence["text"] for fence in pages.fences(page) if "export PATH" in fence["text"])
+    assert first.startswith(INSTALL)
+    assert not [fence for fence in pages.fences(page) if "make build" in fence["text"]]
+
+
+def test_gangrun_is_installed_and_looked_at(gangrun, home, tmp_path):
     """Through the page's own path, which the build of this checkout may not be."""
     folder = tmp_path / "checkout"
-    (folder / "build/release").mkdir(parents=True)
-    (folder / "build/release/src").symlink_to(gangrun.parent)
-    pages.follow(pages.fences("start/index"), folder, pages.with_programs(gangrun, home))
+    folder.mkdir()
+    (tmp_path / "gangrun-env").mkdir()
+    (tmp_path / "gangrun-env/bin").symlink_to(gangrun.parent)
+    reader = pages.with_programs(gangrun, home, {"HOME": str(tmp_path)})
+    # The wheel is made and installed by the tests of the package.
+    pages.follow(pages.fences("start/index"), folder, reader, {INSTALL.splitlines()[0]: "true"})
 
 
 def test_a_model_is_trained_on_this_machine(gangrun, home, tmp_path):
@@ -25,8 +42,8 @@ def test_a_model_is_trained_on_this_machine(gangrun, home, tmp_path):
     # The package of this checkout, for a Python that has what it needs.
     own = {"PYTHONPATH": str(pages.ROOT / "python"), "GANGRUN_BIN": str(gangrun.parent),
            "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
-    pages.follow(pages.fences("start/this-machine", without=[WITH_A_FRAMEWORK]), folder, pages.with_programs(gangrun, home, own),
-                 {"python3 -m venv ~/gangrun-env\n. ~/gangrun-env/bin/activate\n": ""})
+    pages.follow(pages.fences("start/this-machine", without=[WITH_A_FRAMEWORK]), folder,
+                 pages.with_programs(gangrun, home, own))
 
 
 @pytest.mark.parametrize("name", ["from-torchrun", "from-horovodrun", "from-ssh-launchers", "ssh"])
