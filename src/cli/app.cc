@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"
@@ -280,6 +281,18 @@ void add_job(CLI::App& command, Request& request, std::string& job, bool require
   if (!required) job = job::kNewestJob;
   add_positional(command, std::string(kJobValue), job, required);
   request.find_jobs[&command] = [&job](const client::Context& context) {
+    job = client::meant_job(context, job);
+  };
+}
+
+void add_job_and_task(CLI::App& command, Request& request, std::string& job, std::string& task) {
+  add_job(command, request, job, false);
+  add_positional(command, std::string(kTaskValue), task, false);
+  request.find_jobs[&command] = [&job, &task](const client::Context& context) {
+    // No job's name has a colon.
+    if (task.empty() && job.find(':') != std::string::npos) {
+      task = std::exchange(job, std::string(job::kNewestJob));
+    }
     job = client::meant_job(context, job);
   };
 }

@@ -30,7 +30,8 @@ struct CommandModel {
 inline constexpr std::string_view kFileValue = "FILE";
 inline constexpr std::string_view kFolderValue = "FOLDER";
 inline constexpr std::string_view kJobValue = "JOB";
-inline constexpr std::string_view kTaskValue = "TASK";  // of the JOB before it
+inline constexpr std::string_view kTaskValue = "TASK";      // of the JOB before it
+inline constexpr std::string_view kReasonValue = "REASON";  // one that can be explained
 
 // The choices of a value "a|b|c"; empty for other values.
 std::vector<std::string> choices_of(std::string_view value);

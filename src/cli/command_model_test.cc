@@ -87,6 +87,39 @@ TEST(CompletionScript, NamesEveryCommandFlagAndChoice) {
   }
 }
 
+// `gangrun logs wo` had no completion, though `gangrun logs worker:0` is a command.
+TEST(CompletionScript, TasksOfTheLastJobStandBesideJobs) {
+  CommandModel program = sample_model();
+  program.commands[1].positionals = {"[JOB]", "[TASK]"};
+  program.commands[1].flags = {{{"-n", "--tail"}, "LINES", ""}};
+  EXPECT_THAT(*completion_script("bash", program),
+              HasSubstr("_gangrun_job_and_task \"-n --tail\" \"_gangrun_jobs\"\n"));
+  const std::string zsh = *completion_script("zsh", program);
+  EXPECT_THAT(zsh, HasSubstr("'1:JOB:{_gangrun_offer last \"$(_gangrun_jobs)\" "
+                             "\"$(_gangrun_tasks last)\"}'"));
+  EXPECT_THAT(zsh, HasSubstr("'2:TASK:{_gangrun_offer \"$(_gangrun_tasks \"$line[1]\")\"}'"));
+  const std::string fish = *completion_script("fish", program);
+  EXPECT_THAT(fish, HasSubstr("-n '__fish_seen_subcommand_from logs; and not __gangrun_job -n "
+                              "--tail >/dev/null' -f -x -a '(__gangrun_jobs)'\n"));
+  EXPECT_THAT(fish, HasSubstr("-n '__fish_seen_subcommand_from logs' -f -x -a '(__gangrun_tasks "
+                              "-n --tail)'\n"));
+}
+
+TEST(CompletionScript, CommandsAndReasonsAreOffered) {
+  CommandModel program = sample_model();
+  program.commands.push_back({.name = "explain",
+                              .summary = "",
+                              .positionals = {"[REASON]"},
+                              .flags = {},
+                              .footer = "",
+                              .commands = {}});
+  for (const std::string& shell : completion_shells()) {
+    const std::string script = *completion_script(shell, program);
+    EXPECT_THAT(script, HasSubstr(" out_of_memory ")) << shell;
+    EXPECT_THAT(script, HasSubstr("run logs explain")) << shell;
+  }
+}
+
 TEST(CompletionScript, AnotherShellIsRefused) {
   const auto script = completion_script("bsh", sample_model());
   ASSERT_FALSE(script.ok());

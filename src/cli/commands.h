@@ -28,6 +28,8 @@ struct Request {
 // JOB of a command: an id, the unambiguous beginning of one, or `last`, which is the id of the job
 // that it means once the command acts, and is meant where none is `required` and none is given.
 void add_job(CLI::App& command, Request& request, std::string& job, bool required);
+// The same, and one task of it. A task alone is one of the last job.
+void add_job_and_task(CLI::App& command, Request& request, std::string& job, std::string& task);
 // At least one of them.
 void add_jobs(CLI::App& command, Request& request, std::vector<std::string>& jobs);
 

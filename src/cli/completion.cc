@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/format.h"
+#include "cli/explain.h"
 #include "job/choice.h"
 #include "job/status.h"
 
@@ -75,20 +77,64 @@ std::vector<std::string> names_in(const CommandModel& command) {
   return names;
 }
 
+bool takes_job_and_task(const CommandModel& command) {
+  return command.positionals.size() == 2 && bare(command.positionals[0]) == kJobValue &&
+         bare(command.positionals[1]) == kTaskValue;
+}
+
+// The flags that the next word belongs to.
+std::string flags_with_value(const CommandModel& command) {
+  std::vector<std::string> names;
+  for (const FlagModel& flag : command.flags) {
+    if (!flag.value.empty()) names.insert(names.end(), flag.names.begin(), flag.names.end());
+  }
+  return format("{}", base::join(names, " "));
+}
+
+// Which commands and reasons there are, stands where a user chooses one of them.
+CommandModel with_choices(CommandModel program) {
+  std::vector<std::string> names;
+  for (CommandModel& command : program.commands) {
+    names.push_back(command.name);
+    for (std::string& positional : command.positionals) {
+      if (bare(positional) != kReasonValue) continue;
+      std::vector<std::string> reasons;
+      for (const Explanation& section : explanations_in(kTroubleshooting)) {
+        reasons.insert(reasons.end(), section.reasons.begin(), section.reasons.end());
+      }
+      positional = format("{}", base::join(reasons, "|"));
+    }
+  }
+  CommandModel help;
+  help.name = "help";
+  help.summary = "Show the help of a command.";
+  help.positionals.push_back(format("{}", base::join(names, "|")));
+  program.commands.push_back(std::move(help));
+  return program;
+}
+
+// What lists jobs of this kind, in all shells: "_gangrun_jobs".
+std::string_view jobs_function(Kind kind) {
+  if (kind == Kind::kRunningJob) return "_gangrun_running_jobs";
+  return kind == Kind::kEndedJob ? "_gangrun_ended_jobs" : "_gangrun_jobs";
+}
+
+// The words to choose from, in a script of bash.
+std::string bash_words(Kind kind, std::string_view value) {
+  if (kind == Kind::kChoice) return format("{}", base::join(choices_of(value), " "));
+  return format("last $({})", jobs_function(kind));
+}
+
 std::string bash_reply(Kind kind, std::string_view value) {
   switch (kind) {
     case Kind::kFile: return "compopt -o filenames; COMPREPLY=($(compgen -f -- \"$current\"))";
     case Kind::kFolder: return "compopt -o filenames; COMPREPLY=($(compgen -d -- \"$current\"))";
     case Kind::kJob:
-      return R"sh(COMPREPLY=($(compgen -W "last $(_gangrun_jobs)" -- "$current")))sh";
     case Kind::kRunningJob:
-      return R"sh(COMPREPLY=($(compgen -W "last $(_gangrun_running_jobs)" -- "$current")))sh";
     case Kind::kEndedJob:
-      return R"sh(COMPREPLY=($(compgen -W "last $(_gangrun_ended_jobs)" -- "$current")))sh";
-    case Kind::kTask: return "_gangrun_task \"$job\"";
     case Kind::kChoice:
-      return format(R"(COMPREPLY=($(compgen -W "{}" -- "$current")))",
-                    base::join(choices_of(value), " "));
+      return format(R"sh(COMPREPLY=($(compgen -W "{}" -- "$current")))sh", bash_words(kind, value));
+    case Kind::kTask:
     case Kind::kNothing: return "COMPREPLY=()";
   }
   return "COMPREPLY=()";
@@ -96,32 +142,38 @@ std::string bash_reply(Kind kind, std::string_view value) {
 
 std::string bash_command(const CommandModel& command) {
   std::string text = format("    {})\n      case \"$previous\" in\n", command.name);
-  std::vector<std::string> with_value;
   for (const FlagModel& flag : command.flags) {
     if (flag.value.empty()) continue;
     text += format("        {}) {}; return ;;\n", base::join(flag.names, "|"),
                    bash_reply(completion_of(flag.value), flag.value));
-    with_value.insert(with_value.end(), flag.names.begin(), flag.names.end());
   }
   text += "      esac\n      if [[ $current == -* ]]; then\n";
   text += format("        COMPREPLY=($(compgen -W \"{}\" -- \"$current\"))\n",
                  base::join(names_in(command), " "));
   text += "        return\n      fi\n";
-  const auto reply = [&](const std::string& positional) {
-    return bash_reply(completion_of(command, bare(positional)), bare(positional));
-  };
-  if (command.positionals.size() == 2 && bare(command.positionals[1]) == kTaskValue) {
-    text += format("      _gangrun_find_job \"{}\"\n", base::join(with_value, " "));
-    text += format("      if [[ -n $job ]]; then {}; return; fi\n", reply(command.positionals[1]));
-  }
-  if (!command.positionals.empty()) {
-    text += format("      {}\n", reply(command.positionals.front()));
+  if (command.positionals.empty()) return text + "      ;;\n";
+  const std::string first = bare(command.positionals.front());
+  const Kind kind = completion_of(command, first);
+  if (takes_job_and_task(command)) {
+    text += format("      _gangrun_job_and_task \"{}\" \"{}\"\n", flags_with_value(command),
+                   jobs_function(kind));
+  } else {
+    text += format("      {}\n", bash_reply(kind, first));
   }
   return text + "      ;;\n";
 }
 
 constexpr std::string_view kListJobs =
     "  command ls -1 \"${GANGRUN_HOME:-$HOME/.gangrun}/jobs\" 2>/dev/null\n";
+
+// The tasks of a job, in all shells, which give it as the first argument: the first words of some
+// lines of `gangrun status`. Nobody at a prompt waits for a cluster that does not answer.
+std::string list_tasks(std::string_view job) {
+  return format(
+      "  command timeout 2 gangrun status {} 2>/dev/null |\n"
+      "    sed -n 's/^\\([a-z][a-z0-9_-]*:[0-9][0-9]*\\) .*/\\1/p'\n",
+      job);
+}
 
 // For bash and zsh: the first words of the lines of `gangrun ps` whose second word is, or is not,
 // one of `states`.
@@ -134,28 +186,34 @@ std::string list_jobs_script(std::string_view function, bool have_ended) {
       have_ended ? ended_states() : std::string("*"));
 }
 
-// bash takes a colon for the end of a word: "worker:1" comes as three.
-constexpr std::string_view kBashTasks = R"sh(_gangrun_find_job() {
-  local word is_value=
-  job=
-  for word in "${COMP_WORDS[@]:2:COMP_CWORD-2}"; do
+// Functions of bash and zsh that print jobs and tasks.
+std::string lists_script() {
+  return format("_gangrun_jobs() {{\n{}}}\n", kListJobs) +
+         list_jobs_script("_gangrun_running_jobs", false) +
+         list_jobs_script("_gangrun_ended_jobs", true) +
+         format("_gangrun_tasks() {{\n{}}}\n", list_tasks("\"$1\""));
+}
+
+// With the flags that have a value, and what lists the jobs. Where no job has been named, it is one
+// of them or a task of the last one. bash takes a colon for the end of a word: "worker:1" comes as
+// three.
+constexpr std::string_view kBashJobAndTask = R"sh(_gangrun_job_and_task() {
+  local at=$COMP_CWORD whole=$current word is_value= job= words
+  while [[ ${COMP_WORDS[at]} == : || ${COMP_WORDS[at-1]} == : ]]; do
+    ((--at))
+    whole=${COMP_WORDS[at]}$whole
+  done
+  for word in "${COMP_WORDS[@]:2:at-2}"; do
     if [[ -n $is_value ]]; then is_value=
     elif [[ $word == -* ]]; then [[ " $1 " != *" $word "* ]] || is_value=1
     elif [[ -z $job ]]; then job=$word
     fi
   done
-}
-_gangrun_task() {
-  local task=$current at=$COMP_CWORD tasks
-  while [[ ${COMP_WORDS[at]} == : || ${COMP_WORDS[at-1]} == : ]]; do
-    ((--at))
-    task=${COMP_WORDS[at]}$task
-  done
-  tasks=$(command gangrun status "$1" 2>/dev/null | while read -r word rest; do
-    [[ $word =~ ^[a-z][a-z0-9_-]*:[0-9]+$ ]] && printf '%s\n' "$word"
-  done)
-  COMPREPLY=($(compgen -W "$tasks" -- "$task"))
-  if [[ $task == *:* ]]; then COMPREPLY=("${COMPREPLY[@]#"${task%"${task##*:}"}"}"); fi
+  if [[ -n $job ]]; then words=$(_gangrun_tasks "$job")
+  else words="last $($2) $(_gangrun_tasks last)"
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$whole"))
+  if [[ $whole == *:* ]]; then COMPREPLY=("${COMPREPLY[@]#"${whole%"${whole##*:}"}"}"); fi
 }
 )sh";
 
@@ -165,12 +223,10 @@ std::string bash_script(const CommandModel& program) {
   std::string text =
       format("# bash completion of {}; load it with:  source <({} completion bash)\n", program.name,
              program.name);
-  text += format("_gangrun_jobs() {{\n{}}}\n", kListJobs);
-  text += list_jobs_script("_gangrun_running_jobs", false);
-  text += list_jobs_script("_gangrun_ended_jobs", true);
-  text += kBashTasks;
+  text += lists_script();
+  text += kBashJobAndTask;
   text += R"(_gangrun() {
-  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command= word job=
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command= word
   COMPREPLY=()
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     if [[ $word == -- ]]; then compopt -o default; return; fi
@@ -206,14 +262,17 @@ std::string zsh_text(std::string_view help) {
   return text;
 }
 
+// What is offered are the lines of these words.
+std::string zsh_offer(std::string_view words) { return format("{{_gangrun_offer {}}}", words); }
+
 std::string zsh_action(Kind kind, std::string_view value) {
   switch (kind) {
     case Kind::kFile: return "_files";
     case Kind::kFolder: return "_files -/";
-    case Kind::kJob: return "_gangrun_jobs";
-    case Kind::kRunningJob: return "_gangrun_some_jobs_running";
-    case Kind::kEndedJob: return "_gangrun_some_jobs_ended";
-    case Kind::kTask: return " ";
+    case Kind::kJob:
+    case Kind::kRunningJob:
+    case Kind::kEndedJob: return zsh_offer(format("last \"$({})\"", jobs_function(kind)));
+    case Kind::kTask: return zsh_offer("\"$(_gangrun_tasks \"$line[1]\")\"");
     case Kind::kChoice: return format("({})", base::join(choices_of(value), " "));
     case Kind::kNothing: return " ";
   }
@@ -237,8 +296,13 @@ std::string zsh_command(const CommandModel& command) {
   for (const std::string& positional : command.positionals) {
     const std::string name = bare(positional);
     if (name.starts_with("--")) continue;
-    const std::string action =
-        format("{}:{}", zsh_text(name), zsh_action(completion_of(command, name), name));
+    const Kind kind = completion_of(command, name);
+    std::string action = zsh_action(kind, name);
+    // JOB may be left out.
+    if (place == 1 && takes_job_and_task(command)) {
+      action = zsh_offer(format("last \"$({})\" \"$(_gangrun_tasks last)\"", jobs_function(kind)));
+    }
+    action = format("{}:{}", kind == Kind::kChoice ? "choice" : zsh_text(name), action);
     if (positional.ends_with(kMore)) {
       last = format("'*:{}'", action);
     } else {
@@ -252,18 +316,9 @@ std::string zsh_script(const CommandModel& program) {
   std::string text =
       format("#compdef {0}\n# zsh completion; load it with:  source <({0} completion zsh)\n",
              program.name);
-  text += format(
-      "_gangrun_jobs() {{\n  local -a jobs\n  jobs=(last ${{(f)\"$(\n{}  )\"}})\n"
-      "  compadd -a jobs\n}}\n",
-      kListJobs);
-  text += list_jobs_script("_gangrun_running_jobs", false);
-  text += list_jobs_script("_gangrun_ended_jobs", true);
-  for (const char* which : {"running", "ended"}) {
-    text += format(
-        "_gangrun_some_jobs_{0}() {{\n  local -a jobs\n"
-        "  jobs=(last ${{(f)\"$(_gangrun_{0}_jobs)\"}})\n  compadd -a jobs\n}}\n",
-        which);
-  }
+  text += lists_script();
+  text +=
+      "_gangrun_offer() {\n  local -a found\n  found=(${(f)\"${(F)@}\"})\n  compadd -a found\n}\n";
   text += "_gangrun() {\n  local -a commands\n  commands=(\n";
   for (const CommandModel& command : program.commands) {
     text += format("    '{}:{}'\n", command.name, zsh_text(command.summary));
@@ -296,9 +351,9 @@ std::string fish_value(Kind kind, std::string_view value) {
     case Kind::kJob: return " -x -a '(__gangrun_jobs)'";
     case Kind::kRunningJob: return " -x -a '(__gangrun_running_jobs)'";
     case Kind::kEndedJob: return " -x -a '(__gangrun_ended_jobs)'";
-    case Kind::kTask: return " -x";
-    case Kind::kChoice: return format(" -x -a '{}'", base::join(choices_of(value), " "));
+    case Kind::kTask:
     case Kind::kNothing: return " -x";
+    case Kind::kChoice: return format(" -x -a '{}'", base::join(choices_of(value), " "));
   }
   return " -x";
 }
@@ -314,6 +369,39 @@ std::string fish_list_jobs(std::string_view which, bool have_ended) {
       have_ended ? "" : " " + ended);
 }
 
+// Both get the flags that have a value. The job that has been named, and the tasks of that one or
+// of the last.
+constexpr std::string_view kFishJob = R"sh(function __gangrun_job
+  set -l is_value
+  for word in (commandline -opc)[3..-1]
+    if test -n "$is_value"
+      set is_value
+    else if string match -q -- '-*' $word
+      contains -- $word $argv; and set is_value 1
+    else
+      echo $word
+      return
+    end
+  end
+  return 1
+end
+function __gangrun_tasks
+  set -l job (__gangrun_job $argv); or set job last
+)sh";
+
+std::string fish_positionals(const CommandModel& command) {
+  const std::string start = "complete -c gangrun -n '__fish_seen_subcommand_from " + command.name;
+  if (command.positionals.empty()) return {};
+  const std::string first = bare(command.positionals.front());
+  const Kind kind = completion_of(command, first);
+  if (!takes_job_and_task(command)) {
+    return start + "'" + (kind == Kind::kFile ? " -F" : " -f" + fish_value(kind, first)) + "\n";
+  }
+  const std::string flags = flags_with_value(command);
+  return start + "; and not __gangrun_job " + flags + " >/dev/null' -f" + fish_value(kind, first) +
+         "\n" + start + "' -f -x -a '(__gangrun_tasks " + flags + ")'\n";
+}
+
 std::string fish_script(const CommandModel& program) {
   std::string text = format(
       "# fish completion; load it with:  {} completion fish | source\n"
@@ -323,6 +411,7 @@ std::string fish_script(const CommandModel& program) {
       program.name);
   text += fish_list_jobs("running", false);
   text += fish_list_jobs("ended", true);
+  text += format("{}{}end\n", kFishJob, list_tasks("$job"));
   for (const CommandModel& command : program.commands) {
     text += format("complete -c gangrun -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
                    fish_quoted(command.summary));
@@ -330,11 +419,7 @@ std::string fish_script(const CommandModel& program) {
   for (const CommandModel& command : program.commands) {
     const std::string when =
         format("complete -c gangrun -n '__fish_seen_subcommand_from {}'", command.name);
-    if (!command.positionals.empty()) {
-      const std::string first = bare(command.positionals.front());
-      const Kind kind = completion_of(command, first);
-      text += when + (kind == Kind::kFile ? " -F" : " -f" + fish_value(kind, first)) + "\n";
-    }
+    text += fish_positionals(command);
     for (const FlagModel& flag : command.flags) {
       text += when;
       for (const std::string& name : flag.names) {
@@ -355,9 +440,9 @@ std::string fish_script(const CommandModel& program) {
 std::vector<std::string> completion_shells() { return {"bash", "zsh", "fish"}; }
 
 base::Result<std::string> completion_script(std::string_view shell, const CommandModel& program) {
-  if (shell == "bash") return bash_script(program);
-  if (shell == "zsh") return zsh_script(program);
-  if (shell == "fish") return fish_script(program);
+  if (shell == "bash") return bash_script(with_choices(program));
+  if (shell == "zsh") return zsh_script(with_choices(program));
+  if (shell == "fish") return fish_script(with_choices(program));
   return job::not_one_of(shell, "a shell that can be completed in", completion_shells());
 }
 

@@ -11,8 +11,8 @@ namespace gangrun::cli {
 
 std::vector<std::string> completion_shells();
 
-// A script that the shell loads: it completes commands, flags, their choices, files, folders and
-// the ids of the jobs on this machine.
+// A script that the shell loads: it completes commands, flags, their choices, files, folders,
+// the jobs of this machine and their tasks.
 base::Result<std::string> completion_script(std::string_view shell, const CommandModel& program);
 
 }  // namespace gangrun::cli

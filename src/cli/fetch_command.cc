@@ -186,8 +186,7 @@ void add_fetch(CLI::App& app, Request& request) {
   CLI::App* command =
       add_command(app, "fetch", "List the fetched outputs of a job's tasks, or copy them.");
   const auto options = std::make_shared<FetchOptions>();
-  add_job(*command, request, options->job, true);
-  add_positional(*command, "TASK", options->task, false);
+  add_job_and_task(*command, request, options->job, options->task);
   add_value(*command, "--to", options->to, "FOLDER",
             "Copy to this folder, one folder for each task; existing files are not overwritten");
   add_flag(*command, "--json", options->json, "Print the list as one JSON object");
@@ -196,9 +195,9 @@ void add_fetch(CLI::App& app, Request& request) {
       "Outputs are files that tasks have written where they are removed with the job: in pods, "
       "on hosts\nthat ssh reaches, and in containers of YARN. They are fetched before that. What "
       "is on HDFS, or was\nleft on a host of ssh because it was over outputs_limit or could not "
-      "be brought, is brought now.\nJOB is an id, the unambiguous beginning of one, or last; TASK "
-      "is like worker:0, or a host.\n\n"
-      "Example:\n  gangrun fetch last worker:0 --to results\n");
+      "be brought, is brought now.\nJOB is an id, the unambiguous beginning of one, or last; "
+      "without it, the last one. TASK is like\nworker:0, or a host after JOB.\n\n"
+      "Example:\n  gangrun fetch worker:0 --to results\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](client::Context& context) {
       const auto done = fetch(*options, context);

@@ -3,7 +3,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/format.h"
@@ -13,7 +12,6 @@
 #include "cli/moment.h"
 #include "client/log_lines.h"
 #include "client/report.h"
-#include "job/spec_names.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -141,8 +139,7 @@ void add_logs(CLI::App& app, Request& request) {
       app, "logs",
       "Show the output of all tasks of a job, each line with a prefix, or of one task.");
   const auto options = std::make_shared<LogsOptions>();
-  add_job(*command, request, options->job, false);
-  add_positional(*command, "TASK", options->task, false);
+  add_job_and_task(*command, request, options->job, options->task);
   add_flag(*command, "-f,--follow", options->follow, "Follow the output until the job ends");
   add_value(*command, "-n,--tail", options->tail, "LINES",
             "Only the last N lines of each stream of each task");
@@ -155,13 +152,11 @@ void add_logs(CLI::App& app, Request& request) {
   add_flag(*command, "--json", options->json, "Print a JSON object for each line");
   add_footer(
       *command,
-      "JOB is an id, the unambiguous beginning of one, or last; without it, the last one. TASK "
-      "is like worker:0.\n\nExample:\n  gangrun logs -f --tail 20 worker:0\n");
+      "What tasks wrote to standard error is printed on standard error, everything else on "
+      "standard output.\nJOB is an id, the unambiguous beginning of one, or last; without it, the "
+      "last one. TASK is like worker:0.\n\n"
+      "Examples:\n  gangrun logs -f --tail 20 worker:0\n  gangrun logs last > all.txt 2>&1\n");
   on_chosen(*command, [&request, options] {
-    // A task alone is one of the last job: no job's name has a colon.
-    if (options->task.empty() && options->job.find(':') != std::string::npos) {
-      options->task = std::exchange(options->job, job::kNewestJob);
-    }
     request.action = [options](client::Context& context) { return logs(*options, context); };
   });
 }

@@ -236,15 +236,15 @@ void add_open(CLI::App& app, Request& request) {
   CLI::App* command = add_command(
       app, "open", "Forward a local port to a port of a task, for example TensorBoard's.");
   const auto options = std::make_shared<OpenOptions>();
-  add_job(*command, request, options->job, true);
-  add_positional(*command, "TASK", options->task, false);
+  add_job_and_task(*command, request, options->job, options->task);
   add_value(*command, "--port", options->port, "PORT", "The local port (default: any free one)");
   add_flag(*command, "--json", options->json, "Print the address as a JSON object");
   add_footer(
       *command,
       "Prints the address when the task listens, and serves it on 127.0.0.1 until Ctrl-C or\nthe "
       "end of the job. TASK is like worker:0 (default: tensorboard).\nJOB is an id, the "
-      "unambiguous beginning of one, or last.\n\nExample:\n  gangrun open last tensorboard\n");
+      "unambiguous beginning of one, or last; without it, the last one.\n\n"
+      "Example:\n  gangrun open --port 6006\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](client::Context& context) { return open(*options, context); };
   });

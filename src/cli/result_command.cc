@@ -81,15 +81,16 @@ void add_result(CLI::App& app, Request& request) {
   CLI::App* command =
       add_command(app, "result", "List the results of a job's tasks, or print one.");
   const auto options = std::make_shared<ResultOptions>();
-  add_job(*command, request, options->job, true);
-  add_positional(*command, "TASK", options->task, false);
+  add_job_and_task(*command, request, options->job, options->task);
   add_value(*command, "-o,--output", options->output, "FILE",
             "Write the result to this file (mode 0600) instead of standard output");
   add_flag(*command, "--json", options->json, "Print the list as one JSON object");
   add_footer(*command,
              "A task's result is what it writes to the file that GANGRUN_RESULT_FILE names, at "
-             "most\n256 MiB. JOB is an id, the unambiguous beginning of one, or last; TASK is like "
-             "worker:0.\n\nExample:\n  gangrun result last worker:0 -o accuracy.json\n");
+             "most\n256 MiB. JOB is an id, the unambiguous beginning of one, or last; without it, "
+             "the last "
+             "one. TASK\nis like worker:0.\n\n"
+             "Example:\n  gangrun result worker:0 -o accuracy.json\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](client::Context& context) { return result(*options, context); };
   });

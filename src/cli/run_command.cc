@@ -14,6 +14,7 @@
 #include "client/given_variables.h"
 #include "client/place.h"
 #include "client/prepare.h"
+#include "job/spec_names.h"
 #include "master/open_files.h"
 
 namespace gangrun::cli {
@@ -77,8 +78,9 @@ void add_task_flags(CLI::App& command, client::RunOptions& options, FieldFlags& 
            "Environment variable of all tasks, or of one type; without VALUE, as it is here");
   add_list(command, "--env-file", options.env_files, "FILE",
            "Environment variables of all tasks: a file with a line NAME=VALUE or NAME for each");
-  add_value(command, "--framework", flags.framework, "NAME,...",
-            "Framework whose variables the tasks get: tensorflow, pytorch, jax, horovod, none");
+  add_value(command, "--framework", flags.framework,
+            base::format("{}", base::join(job::framework_names(), "|")),
+            "Framework whose variables the tasks get; several with commas between them");
   fields.add_job("image");
   fields.add_job("mounts");
   add_value(command, "--tensorboard", flags.tensorboard, "FOLDER",

@@ -70,12 +70,13 @@ void add_wait(CLI::App& app, Request& request) {
   CLI::App* command =
       add_command(app, "wait", "Wait for the end of a job and exit as `run` would have.");
   const auto options = std::make_shared<WaitOptions>();
-  add_job(*command, request, options->job, true);
+  add_job(*command, request, options->job, false);
   add_value(*command, "--timeout", options->timeout, "TIME", "Give up waiting after this time");
   add_flag(*command, "--json", options->json, "Print the final status as a JSON object");
-  add_footer(*command,
-             "JOB is an id, the unambiguous beginning of one, or last.\n\n"
-             "Example:\n  gangrun wait --timeout 2h wine\n");
+  add_footer(
+      *command,
+      "JOB is an id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
+      "Example:\n  gangrun wait --timeout 2h wine\n");
   on_chosen(*command, [&request, options] {
     request.action = [options](client::Context& context) { return wait(*options, context); };
   });

@@ -87,7 +87,7 @@ def test_the_documentation_names_every_command(run_gangrun):
     (["ps", "--jsno"], ["unknown flag '--jsno'", "did you mean --json?"]),
     (["run", "--memmory=4g", "job.yaml"], ["unknown flag '--memmory'", "did you mean --memory?"]),
     (["ps", "extra"], ["unexpected argument 'extra'"]),
-    (["run", "a.yaml", "python", "train.py"], ["unexpected argument 'python'", "after --"]),
+    (["run", "a.yaml", "python", "train.py"], ["unexpected argument 'python'", "gangrun run a.yaml -- python train.py"]),
     (["kill"], ["JOB is missing", "gangrun kill --help"]),
     (["list"], ["unknown command 'list'", "did you mean ps?"]),
     (["run", "-n", "4", "--", "true"], ["-n 4", "use -r worker:4"]),

@@ -84,8 +84,9 @@ def test_bash_completes_only_jobs_that_a_command_has_a_use_for(complete, run_gan
     going = run_gangrun("run", "--detach", "--name", "going", "--", "sh", "-c", "while :; do sleep 1; done").stdout.split()[-1]
     try:
         (over,) = (job for job in complete("gangrun", "status", "") if job.startswith("over-"))
-        for command in ("kill", "attach", "open"):
+        for command in ("kill", "attach"):
             assert complete("gangrun", command, "") == {"last", going}, command
+        assert complete("gangrun", "open", "") == {"last", going, "worker:0"}
         assert complete("gangrun", "rm", "") == {"last", over}
     finally:
         run_gangrun("kill", "--now", going)
@@ -99,6 +100,25 @@ def test_bash_completes_tasks_of_the_job(complete, run_gangrun):
     assert complete("gangrun", "logs", "last", "worker", ":") == {"0", "1"}
     assert complete("gangrun", "logs", "last", "worker", ":", "1") == {"1"}
     assert complete("gangrun", "logs", "no-such-job", "") == set()
+
+
+@pytest.mark.parametrize("command", ["logs", "fetch", "result"])
+def test_bash_completes_tasks_of_the_last_job_where_none_is_named(complete, run_gangrun, command):
+    """`gangrun logs wo` had no completion, though `gangrun logs worker:0` is a command."""
+    assert run_gangrun("run", "--name", "first", "-r", "ps:1,worker:2", "--", "true").status == 0
+    offered = complete("gangrun", command, "")
+    assert {"last", "ps:0", "worker:0", "worker:1"} < offered and any(job.startswith("first-") for job in offered)
+    assert complete("gangrun", command, "wo") == {"worker:0", "worker:1"}
+    assert complete("gangrun", command, "worker", ":") == {"0", "1"}
+    assert complete("gangrun", command, "worker", ":", "1") == {"1"}
+
+
+def test_bash_completes_commands_reasons_and_frameworks(complete):
+    assert complete("gangrun", "hel") == {"help"}
+    assert COMMANDS <= complete("gangrun", "help", "")
+    assert complete("gangrun", "help", "lo") == {"logs"}
+    assert complete("gangrun", "explain", "out_of") == {"out_of_memory"}
+    assert complete("gangrun", "run", "--framework", "") == {"tensorflow", "pytorch", "jax", "horovod", "none"}
 
 
 def test_bash_leaves_the_users_command_alone(complete):
