@@ -205,9 +205,9 @@ def test_who_is_to_end_at_once_while_the_api_server_is_away_does_when_it_is_back
         jobs.wait_for_running(2)
         kubernetes.stop("kube-apiserver")
         try:
+            jobs.waits_for("the API server, which has not answered")
             for words in ([], ["--now"]):
                 assert jobs.order("kill", *words, "last").returncode == 0
-            jobs.waits_for("the API server, which has not answered")
         finally:
             kubernetes.start("kube-apiserver")
         assert client.wait(90) == 5
