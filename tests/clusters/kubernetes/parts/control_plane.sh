@@ -55,7 +55,7 @@ start_controller() {
   local name=$1 own_port=$2 config=$dir/pki/$1.kubeconfig more=()
   shift 2
   if [ -n "$gates" ]; then more+=(--feature-gates "$gates"); fi
-  launch "$name" "$dir/bin/kube-all" "$name" --kubeconfig "$config" --authentication-kubeconfig "$config" \
+  launch_lasting "$name" "$dir/bin/kube-all" "$name" --kubeconfig "$config" --authentication-kubeconfig "$config" \
     --authorization-kubeconfig "$config" --bind-address 127.0.0.1 --secure-port "$own_port" --leader-elect=false \
     --kube-api-qps 200 --kube-api-burst 400 --profiling=false "$@" "${more[@]}"
 }

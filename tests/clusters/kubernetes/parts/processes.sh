@@ -37,6 +37,22 @@ launch() {
   echo "$pid $(started_at $pid)" >"$dir/run/$name.pid"
 }
 
+# launch_lasting NAME COMMAND... starts a daemon that comes again when it ends by itself, as kubelet sees to it on a real
+# control plane: a scheduler exits when it and the API server disagree about where a pod is.
+launch_lasting() {
+  local name=$1
+  shift
+  # shellcheck disable=SC2016
+  launch "$name" bash -c '
+    trap "kill \$daemon; wait \$daemon; exit" TERM
+    while :; do
+      setpriv --pdeathsig KILL "$@" &
+      daemon=$!
+      wait "$daemon" || :
+      read -rt 0.2 _ <> <(:) || :
+    done' "$name" "$@"
+}
+
 # launch_again NAME... starts daemons as they were started before.
 launch_again() {
   local name words
