@@ -1,0 +1,331 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/secret.h"
+
+// A struct that is sent or kept as JSON names its members once, in the order in which they are
+// written:
+//
+//   struct StopMessage {
+//     std::uint32_t agent = 0;
+//     std::chrono::milliseconds grace{0};
+//
+//     static constexpr std::string_view kName = "stop";  // where one of several is told apart
+//     static constexpr auto rows() {
+//       return std::tuple(base::row("agent", &StopMessage::agent),
+//                         base::row("grace_ms", &StopMessage::grace, base::Range{0, kMaxGrace}));
+//     }
+//   };
+//
+// described_json.h makes both ways of JSON, the table of a document and a valid sample of it. What
+// a row cannot say (a rule over two members, a value that follows from another) is a member
+// function `Result<> complete()`, called when all are read. A struct for which a sample with the
+// least of everything is not valid has a member function make_valid().
+namespace gangrun::base {
+
+// When a member is written, and whether it may be absent where it is read: it has its default then.
+enum class Presence {
+  kAlways,  // and never absent
+  kIfSet,   // only where it is not the default
+  kLate,    // always; older versions did not
+  kOrNull,  // always, an std::optional that holds nothing as null; absent is nothing, too
+};
+
+// How a T stands in JSON, where no form says otherwise:
+//   static Json write(const T&);
+//   static Result<> read(const Json& value, std::string_view key, T& out);  // an error has the key
+//   static std::string words();                                             // "a whole number"
+//   static T sample();                                                      // one that is valid
+template <typename T>
+struct JsonOf;
+
+// "\"port\" must be a number"
+Error wrong_member(std::string_view key, std::string_view must_be);
+// "\"port\" is missing"
+Error missing_member(std::string_view key);
+
+// "waiting, running or exited"
+std::string one_of(const std::vector<std::string>& names);
+
+// A form has write(), read() and sample() as members, for the types that it is made for, and
+// bounds(), which go on after the words of the type: "from 1 to 5".
+
+// All that its type allows.
+struct Plain {
+  template <typename T>
+  [[nodiscard]] Json write(const T& value) const {
+    return JsonOf<T>::write(value);
+  }
+  template <typename T>
+  Result<> read(const Json& json, std::string_view key, T& out) const {
+    return JsonOf<T>::read(json, key, out);
+  }
+  [[nodiscard]] static std::string bounds() { return {}; }
+  template <typename T>
+  [[nodiscard]] T sample() const {
+    return JsonOf<T>::sample();
+  }
+};
+
+// A number or a time, in the unit of JSON.
+struct Range {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+
+  template <typename T>
+  [[nodiscard]] Json write(const T& value) const {
+    return JsonOf<T>::write(value);
+  }
+  template <typename T>
+  Result<> read(const Json& json, std::string_view key, T& out) const {
+    GANGRUN_TRY(JsonOf<T>::read(json, key, out));
+    return check(key, number_of(out));
+  }
+  [[nodiscard]] std::string bounds() const;
+  template <typename T>
+  [[nodiscard]] T sample() const {
+    return T(least);
+  }
+
+ private:
+  template <typename T>
+  static std::int64_t number_of(const T& value) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      return static_cast<std::int64_t>(value);
+    } else {
+      return value.count();
+    }
+  }
+  [[nodiscard]] Result<> check(std::string_view key, std::int64_t number) const;
+};
+
+// An enumerator as its number, where the numbers are somebody else's.
+struct ByNumber {
+  template <typename T>
+  [[nodiscard]] Json write(T value) const {
+    return static_cast<int>(value);
+  }
+  template <typename T>
+  Result<> read(const Json& json, std::string_view key, T& out) const {
+    int number = 0;
+    if (!json_detail::read(json, number)) return wrong_member(key, "a number");
+    out = static_cast<T>(number);
+    return {};
+  }
+  [[nodiscard]] static std::string bounds() { return {}; }
+  template <typename T>
+  [[nodiscard]] T sample() const {
+    return T{};
+  }
+};
+
+// A number of at least 0. What is none (an infinite one, say) is written as 0.
+struct Amount {
+  [[nodiscard]] static Json write(double value);
+  static Result<> read(const Json& json, std::string_view key, double& out);
+  [[nodiscard]] static std::string bounds() { return "at least 0"; }
+  template <typename T>
+  [[nodiscard]] T sample() const {
+    return 0.5;
+  }
+};
+
+// A text of any bytes; a longer one is refused where it is read.
+struct Bytes {
+  std::size_t max_bytes = 0;
+  bool is_cut = false;  // where it is written
+
+  [[nodiscard]] Json write(const std::string& value) const;
+  Result<> read(const Json& json, std::string_view key, std::string& out) const;
+  [[nodiscard]] std::string bounds() const;
+  template <typename T>
+  [[nodiscard]] T sample() const {
+    return "a";
+  }
+};
+
+// Any bytes, written in hexadecimal digits.
+struct Hex {
+  std::size_t max_bytes = 0;
+
+  [[nodiscard]] Json write(const std::string& value) const;
+  [[nodiscard]] Json write(const Secret& value) const;
+  Result<> read(const Json& json, std::string_view key, std::string& out) const;
+  Result<> read(const Json& json, std::string_view key, Secret& out) const;
+  [[nodiscard]] std::string bounds() const;
+  template <typename T>
+  [[nodiscard]] T sample() const {
+    return T("a");
+  }
+};
+
+inline constexpr auto kAnyNumber = std::numeric_limits<std::size_t>::max();
+Result<> check_list(const Json& json, std::string_view key, std::size_t max_items);
+std::string list_bounds(std::size_t max_items, const std::string& each);
+
+template <typename Form>
+struct ListOf {
+  std::size_t max_items = kAnyNumber;
+  Form each{};
+
+  template <typename T>
+  [[nodiscard]] Json write(const std::vector<T>& values) const {
+    Json list = Json::array();
+    for (const T& value : values) list.push_back(each.write(value));
+    return list;
+  }
+  template <typename T>
+  Result<> read(const Json& json, std::string_view key, std::vector<T>& out) const {
+    GANGRUN_TRY(check_list(json, key, max_items));
+    out.clear();
+    out.reserve(json.size());
+    for (const Json& element : json) {
+      T item{};
+      GANGRUN_TRY(each.read(element, key, item));
+      out.push_back(std::move(item));
+    }
+    return {};
+  }
+  [[nodiscard]] std::string bounds() const { return list_bounds(max_items, each.bounds()); }
+  template <typename T>
+  [[nodiscard]] T sample() const {
+    return {each.template sample<typename T::value_type>()};
+  }
+};
+
+template <Presence kWhen, typename Owner, typename T, typename Form>
+struct Row {
+  std::string_view key;
+  T Owner::*member = nullptr;
+  Form form{};
+};
+
+template <typename Owner, typename T, typename Form = Plain>
+constexpr auto row(std::string_view key, T Owner::*member, Form form = {}) {
+  return Row<Presence::kAlways, Owner, T, Form>{key, member, form};
+}
+// One that is an std::optional has no other way.
+template <typename Owner, typename T, typename Form = Plain>
+constexpr auto row(std::string_view key, std::optional<T> Owner::*member, Form form = {}) {
+  return Row<Presence::kIfSet, Owner, std::optional<T>, Form>{key, member, form};
+}
+template <typename Owner, typename T, typename Form = Plain>
+constexpr auto row_if_set(std::string_view key, T Owner::*member, Form form = {}) {
+  return Row<Presence::kIfSet, Owner, T, Form>{key, member, form};
+}
+template <typename Owner, typename T, typename Form = Plain>
+constexpr auto late_row(std::string_view key, T Owner::*member, Form form = {}) {
+  return Row<Presence::kLate, Owner, T, Form>{key, member, form};
+}
+
+template <typename Owner, typename T, typename Form = Plain>
+constexpr auto row_or_null(std::string_view key, std::optional<T> Owner::*member, Form form = {}) {
+  return Row<Presence::kOrNull, Owner, std::optional<T>, Form>{key, member, form};
+}
+
+// A described member whose own members stand beside the others. Of an std::optional all are there
+// or none.
+template <typename Owner, typename T>
+struct FlatRow {
+  T Owner::*member = nullptr;
+};
+template <typename Owner, typename T>
+constexpr auto flat_row(T Owner::*member) {
+  return FlatRow<Owner, T>{member};
+}
+
+// Written where `is_there` says so of the struct. Where it is read, it is there exactly if that is
+// so of the members before it; `is_tolerant`: it may be, and else has its default.
+template <typename Owner, typename T, typename Form>
+struct RowWhen {
+  std::string_view key;
+  T Owner::*member = nullptr;
+  Form form{};
+  bool (*is_there)(const Owner&) = nullptr;
+  bool is_tolerant = false;
+};
+template <typename Owner, typename T, typename Form = Plain>
+constexpr auto row_when(bool (*is_there)(const Owner&), std::string_view key, T Owner::*member,
+                        Form form = {}) {
+  return RowWhen<Owner, T, Form>{key, member, form, is_there};
+}
+template <typename Owner, typename T, typename Form = Plain>
+constexpr auto tolerant_row_when(bool (*is_there)(const Owner&), std::string_view key,
+                                 T Owner::*member, Form form = {}) {
+  return RowWhen<Owner, T, Form>{key, member, form, is_there, true};
+}
+
+// A number that is the same in each of them, such as a version. Another one is the error that
+// `refuse` makes of it, before anything else is read.
+template <typename Owner>
+struct FixedRow {
+  std::string_view key;
+  std::int64_t value = 0;
+  Error (*refuse)(std::int64_t other) = nullptr;
+};
+
+// Follows from the rest: written for others, and passed over where it is read.
+template <typename Owner, typename T>
+struct DerivedRow {
+  std::string_view key;
+  T (*of)(const Owner&) = nullptr;
+};
+template <typename Owner, typename T>
+constexpr auto derived_row(std::string_view key, T (*of)(const Owner&)) {
+  return DerivedRow<Owner, T>{key, of};
+}
+
+// The rows of a T. For a struct of a room that knows nothing of JSON, a specialisation has them.
+template <typename T>
+struct RowsOf {
+  static constexpr auto rows() requires requires { T::rows(); }
+  { return T::rows(); }
+};
+
+// An object while it is read.
+class Members {
+ public:
+  // `beside`: what somebody else has read.
+  explicit Members(const Json& object, std::vector<std::string_view> beside = {})
+      : object_(object), taken_(std::move(beside)) {}
+
+  [[nodiscard]] const Json& object() const { return object_; }
+  [[nodiscard]] bool has(std::string_view key) const { return object_.contains(key); }
+  // Null: there is none.
+  const Json* take(std::string_view key) {
+    const auto found = object_.find(key);
+    if (found == object_.end()) return nullptr;
+    taken_.push_back(key);
+    return &*found;
+  }
+  [[nodiscard]] const std::vector<std::string_view>& taken() const { return taken_; }
+  [[nodiscard]] bool all_are_taken() const { return taken_.size() == object_.size(); }
+
+ private:
+  const Json& object_;
+  std::vector<std::string_view> taken_;
+};
+
+// One that is written in several ways, or by other members.
+template <typename Owner>
+struct OwnRow {
+  std::string_view key;
+  std::string_view type;  // in words
+  void (*write)(const Owner&, Json&) = nullptr;
+  Result<> (*read)(Members&, Owner&) = nullptr;
+  void (*make_valid)(Owner&) = nullptr;
+};
+
+}  // namespace gangrun::base
