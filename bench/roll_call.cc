@@ -25,6 +25,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "job/described.h"
 #include "job/spec_names.h"
 #include "master/master.h"
 #include "net/client.h"
@@ -264,7 +265,7 @@ class Agents {
   void on_line(const std::string& line) {
     if (!config_) {
       const auto json = base::parse_json(line, registry::kMaxAgentConfigBytes);
-      auto config = registry::agent_config_from_json(*json);
+      auto config = base::from_json<registry::AgentConfig>(*json);
       config_ = std::make_unique<registry::AgentConfig>(*std::move(config));
       return;
     }

@@ -19,6 +19,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/overloaded.h"
+#include "job/described.h"
 #include "registry/desk.h"
 #include "registry/join.h"
 #include "registry/messages.h"
@@ -286,7 +287,7 @@ void tunnel(std::string_view bytes) {
 void join(std::string_view body) {
   const auto request = registry::join_request_from(std::string(body));
   if (!request.ok()) return;
-  const auto again = registry::join_request_from(base::dump_json(registry::to_json(*request)));
+  const auto again = registry::join_request_from(base::dump_json(base::to_json(*request)));
   GANGRUN_CHECK(again.ok() && *again == *request, body);
 }
 

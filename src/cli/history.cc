@@ -7,6 +7,7 @@
 #include "cli/moment.h"
 #include "client/render.h"
 #include "client/text.h"
+#include "job/described.h"
 #include "job/json_text.h"
 #include "job/table_words.h"
 #include "job/units.h"
@@ -131,7 +132,7 @@ client::Lines job_table(const std::vector<cluster::ListedJob>& jobs, std::size_t
 base::Json to_json(const std::vector<cluster::ListedJob>& jobs) {
   base::Json list = base::Json::array();
   for (const cluster::ListedJob& job : jobs) {
-    base::Json json = job::to_json(job.status);
+    base::Json json = base::to_json(job.status);
     if (!job.unreadable.empty()) {
       json["state"] = kUnreadable;
       json["error"] = job::json_text(job.unreadable);

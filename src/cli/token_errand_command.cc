@@ -13,6 +13,7 @@
 #include "cluster/yarn/token_errand.h"
 #include "hadoop/configuration.h"
 #include "hadoop/token_source.h"
+#include "job/described.h"
 #include "kerberos/gssapi.h"
 
 namespace gangrun::cli {
@@ -25,7 +26,7 @@ constexpr std::chrono::minutes kLimit{2};
 base::Result<base::WallTime> get_tokens(const std::string& file, const client::Context& context) {
   GANGRUN_ASSIGN(const std::string text, base::read_file(file, cluster::kMaxTokenErrandBytes));
   GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, cluster::kMaxTokenErrandBytes));
-  GANGRUN_ASSIGN(const cluster::TokenErrand errand, cluster::token_errand_from_json(json));
+  GANGRUN_ASSIGN(const cluster::TokenErrand errand, base::from_json<cluster::TokenErrand>(json));
   const bool has_config =
       !errand.krb5_config.empty() && ::access(errand.krb5_config.c_str(), R_OK) == 0;
   if (has_config && context.variable("KRB5_CONFIG").empty()) {

@@ -7,6 +7,7 @@
 #include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "client/report.h"
+#include "job/described.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -57,7 +58,7 @@ client::ExitStatus wait(const WaitOptions& options, client::Context& context) {
   const auto status = wait_for_end(**site, options.job, deadline, context.clock);
   if (!status.ok()) return fail(context, status.error());
   if (options.json) {
-    context.console.out(base::dump_json(job::to_json(*status)) + "\n");
+    context.console.out(base::dump_json(base::to_json(*status)) + "\n");
   } else {
     context.console.out(client::end_report(*status));
   }

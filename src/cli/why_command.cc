@@ -5,6 +5,7 @@
 #include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/why.h"
+#include "job/described.h"
 #include "job/json_text.h"
 
 namespace gangrun::cli {
@@ -29,7 +30,7 @@ client::ExitStatus tell_why(const WhyOptions& options, client::Context& context)
                     {"reason", status->cause ? job::to_string(status->cause->why.reason) : ""},
                     {"waiting_for", job::json_text(status->waiting_for)},
                     {"why", std::move(texts)}};
-    if (status->cause) json["cause"] = job::to_json(*status->cause);
+    if (status->cause) json["cause"] = base::to_json(*status->cause);
     context.console.out(base::dump_json(json) + "\n");
     return client::ExitStatus::kSuccess;
   }

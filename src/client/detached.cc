@@ -18,6 +18,7 @@
 #include "client/zookeeper_input.h"
 #include "host/ending_signals.h"
 #include "host/processes.h"
+#include "job/described.h"
 #include "net/event_loop.h"
 #include "process/pipe.h"
 #include "process/signals.h"
@@ -90,12 +91,12 @@ Result<cluster::JobPaths> Submission::submit(const RunPlan& plan) {
 
 Result<> Submission::hand_over(const RunPlan& plan) {
   const cluster::JobPaths& paths = folder_->paths();
-  GANGRUN_TRY(base::write_private_file(paths.launch(),
-                                       base::dump_json_indented(to_json(plan.launch)) + "\n"));
+  GANGRUN_TRY(base::write_private_file(
+      paths.launch(), base::dump_json_indented(base::to_json(plan.launch)) + "\n"));
   GANGRUN_TRY(base::write_private_file(paths.environment(), joined(context_.environment)));
   if (!plan.zookeeper_files.empty()) {
     GANGRUN_TRY(base::write_private_file(
-        paths.zookeeper(), base::dump_json(registry::to_json(plan.zookeeper_files)) + "\n"));
+        paths.zookeeper(), base::dump_json(base::to_json(plan.zookeeper_files)) + "\n"));
   }
   GANGRUN_ASSIGN(pipe_, process::make_pipe());
   // What has come until now.

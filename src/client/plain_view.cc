@@ -10,6 +10,7 @@
 #include "client/render.h"
 #include "client/report.h"
 #include "client/text.h"
+#include "job/described.h"
 #include "job/json_text.h"
 
 namespace gangrun::client {
@@ -189,7 +190,7 @@ void JsonView::finished(const job::JobStatus& status, int exit_status) {
 }
 
 base::Json shown_json(const job::JobStatus& status, const std::string& url) {
-  base::Json json = job::to_json(status);
+  base::Json json = base::to_json(status);
   if (!url.empty()) json["url"] = url;
   return json;
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "job/described.h"
+
 namespace gangrun::cluster {
 namespace {
 
@@ -9,15 +11,16 @@ TEST(Check, IsTheSameOnTheOtherSide) {
   for (const Verdict verdict :
        {Verdict::kOk, Verdict::kWarning, Verdict::kFailed, Verdict::kNotChecked}) {
     const Check check{"HDFS", verdict, "it answers", "nothing"};
-    EXPECT_EQ(*check_from_json(to_json(check)), check);
+    EXPECT_EQ(*base::from_json<Check>(base::to_json(check)), check);
   }
 }
 
 TEST(Check, ThatIsNoneIsRefused) {
-  base::Json json = to_json({"HDFS", Verdict::kOk, "it answers"});
+  base::Json json = base::to_json(Check{"HDFS", Verdict::kOk, "it answers"});
   json["verdict"] = "fine";
-  EXPECT_EQ(check_from_json(json).error().message, "\"verdict\": fine is none");
-  EXPECT_FALSE(check_from_json(base::Json::array()).ok());
+  EXPECT_EQ(base::from_json<Check>(json).error().message,
+            "\"verdict\" must be ok, warning, failed or not checked");
+  EXPECT_FALSE(base::from_json<Check>(base::Json::array()).ok());
 }
 
 TEST(Check, OnlyWhatFailedKeepsJobsFromRunning) {

@@ -2,10 +2,12 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <variant>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/described.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "job/cluster_spec.h"
@@ -19,12 +21,21 @@ namespace gangrun::gang {
 
 // The first event of a job: everything is asked for.
 struct Begin {
+  static constexpr std::string_view kName = "begin";
+  static constexpr auto rows() { return std::tuple(); }
+
   friend bool operator==(const Begin&, const Begin&) = default;
 };
 
 // The cluster has nothing to give yet, and says why.
 struct ClusterWaiting {
   std::string reason;
+
+  static constexpr std::string_view kName = "cluster_waiting";
+  static constexpr auto rows() {
+    return std::tuple(base::row("reason", &ClusterWaiting::reason, job::kSentence));
+  }
+
   friend bool operator==(const ClusterWaiting&, const ClusterWaiting&) = default;
 };
 
@@ -32,6 +43,14 @@ struct Allocated {
   job::TaskId task;
   int attempt = 0;
   std::string host;
+
+  static constexpr std::string_view kName = "allocated";
+  static constexpr auto rows() {
+    return std::tuple(base::row("task", &Allocated::task),
+                      base::row("attempt", &Allocated::attempt, base::Range{1, job::kMaxAttempt}),
+                      base::row("host", &Allocated::host, job::kTextHost));
+  }
+
   friend bool operator==(const Allocated&, const Allocated&) = default;
 };
 
@@ -40,6 +59,14 @@ struct Reported {
   job::TaskId task;
   int attempt = 0;
   job::Address address;
+
+  static constexpr std::string_view kName = "reported";
+  static constexpr auto rows() {
+    return std::tuple(base::row("task", &Reported::task),
+                      base::row("attempt", &Reported::attempt, base::Range{1, job::kMaxAttempt}),
+                      base::row("address", &Reported::address));
+  }
+
   friend bool operator==(const Reported&, const Reported&) = default;
 };
 
@@ -47,6 +74,13 @@ struct Reported {
 struct Started {
   job::TaskId task;
   int attempt = 0;
+
+  static constexpr std::string_view kName = "started";
+  static constexpr auto rows() {
+    return std::tuple(base::row("task", &Started::task),
+                      base::row("attempt", &Started::attempt, base::Range{1, job::kMaxAttempt}));
+  }
+
   friend bool operator==(const Started&, const Started&) = default;
 };
 
@@ -54,12 +88,27 @@ struct Started {
 struct SessionLost {
   job::TaskId task;
   int attempt = 0;
+
+  static constexpr std::string_view kName = "session_lost";
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("task", &SessionLost::task),
+        base::row("attempt", &SessionLost::attempt, base::Range{1, job::kMaxAttempt}));
+  }
+
   friend bool operator==(const SessionLost&, const SessionLost&) = default;
 };
 
 struct Reattached {
   job::TaskId task;
   int attempt = 0;
+
+  static constexpr std::string_view kName = "reattached";
+  static constexpr auto rows() {
+    return std::tuple(base::row("task", &Reattached::task),
+                      base::row("attempt", &Reattached::attempt, base::Range{1, job::kMaxAttempt}));
+  }
+
   friend bool operator==(const Reattached&, const Reattached&) = default;
 };
 
@@ -67,6 +116,13 @@ struct Reattached {
 struct Progress {
   job::TaskId task;
   int attempt = 0;
+
+  static constexpr std::string_view kName = "progress";
+  static constexpr auto rows() {
+    return std::tuple(base::row("task", &Progress::task),
+                      base::row("attempt", &Progress::attempt, base::Range{1, job::kMaxAttempt}));
+  }
+
   friend bool operator==(const Progress&, const Progress&) = default;
 };
 
@@ -74,6 +130,13 @@ struct Progress {
 struct StopRequested {
   std::string by;
   bool at_once = false;
+
+  static constexpr std::string_view kName = "stop_requested";
+  static constexpr auto rows() {
+    return std::tuple(base::row("by", &StopRequested::by, job::kSentence),
+                      base::row("at_once", &StopRequested::at_once));
+  }
+
   friend bool operator==(const StopRequested&, const StopRequested&) = default;
 };
 
@@ -81,6 +144,13 @@ struct StopRequested {
 struct ClusterGone {
   std::string detail;  // as the cluster says it
   job::Reason reason = job::Reason::kClusterGone;
+
+  static constexpr std::string_view kName = "cluster_gone";
+  static constexpr auto rows() {
+    return std::tuple(base::row("reason", &ClusterGone::detail, job::kSentence),
+                      base::late_row("why", &ClusterGone::reason));
+  }
+
   friend bool operator==(const ClusterGone&, const ClusterGone&) = default;
 };
 
@@ -88,17 +158,31 @@ struct ClusterGone {
 struct HostSilent {
   std::string host;
   std::vector<job::TaskId> tasks;  // that have, or may have, an agent there
+
+  static constexpr std::string_view kName = "host_silent";
+  static constexpr auto rows() {
+    return std::tuple(base::row("host", &HostSilent::host, job::kTextHost),
+                      base::row("tasks", &HostSilent::tasks));
+  }
+  [[nodiscard]] base::Result<> complete() const;
+
   friend bool operator==(const HostSilent&, const HostSilent&) = default;
 };
 
 // Only the time went on: deadlines are looked at.
 struct TimePassed {
+  static constexpr std::string_view kName = "time_passed";
+  static constexpr auto rows() { return std::tuple(); }
+
   friend bool operator==(const TimePassed&, const TimePassed&) = default;
 };
 
 // A new master goes on with the job of a dead one: no agent has a session, and what was decided
 // last may not have been done.
 struct Resumed {
+  static constexpr std::string_view kName = "resumed";
+  static constexpr auto rows() { return std::tuple(); }
+
   friend bool operator==(const Resumed&, const Resumed&) = default;
 };
 
@@ -118,9 +202,9 @@ std::string_view name_of(const Event& event);
 // The event with its instants `by` later.
 [[nodiscard]] Event moved_by(base::Duration by, Event event);
 
-// For the journal: {"event": "reported", "task": "worker:0", …}. Instants are nanoseconds since
-// `origin`.
-base::Json to_json(const Event& event, base::Instant origin);
-base::Result<Event> event_from_json(const base::Json& json, base::Instant origin);
+// For the journal: {"event": "reported", "task": "worker:0", …}. Instants are nanoseconds since the
+// clock's beginning: moved_by() makes others of them.
+base::Json to_json(const Event& event);
+base::Result<Event> event_from_json(const base::Json& json);
 
 }  // namespace gangrun::gang

@@ -2,10 +2,11 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "base/described.h"
 #include "job/gpus.h"
+#include "job/json_text.h"
 #include "job/spec.h"
 
 namespace gangrun::host {
@@ -14,7 +15,8 @@ namespace gangrun::host {
 inline constexpr std::string_view kDefaultAddressReason =
     "as all tasks are on this machine; --interface chooses another";
 
-// How a job is started on this machine, beside what its spec says.
+// How a job is started on this machine, beside what its spec says. Kept in the job's folder for
+// later masters.
 struct LocalLaunch {
   std::string agent_program;
   std::string working_folder;  // of the user's commands
@@ -27,6 +29,18 @@ struct LocalLaunch {
   // What the job's user is to know of it from the beginning; empty: nothing.
   std::string remark{};
 
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("agent_program", &LocalLaunch::agent_program),
+        base::row("working_folder", &LocalLaunch::working_folder),
+        base::row("host", &LocalLaunch::host), base::row("host_reason", &LocalLaunch::host_reason),
+        base::row("gpus", &LocalLaunch::gpus), base::row("containment", &LocalLaunch::containment),
+        base::row("serve_tls", &LocalLaunch::serve_tls),
+        base::row("verbose", &LocalLaunch::verbose),
+        base::late_row("remark", &LocalLaunch::remark, job::Told{base::kAnyNumber}));
+  }
+
   friend bool operator==(const LocalLaunch&, const LocalLaunch&) = default;
 };
 
@@ -34,9 +48,5 @@ struct LocalLaunch {
 // machine. Empty: at all, as it has only a name, or nobody has named one and `serve_tls` is for
 // other hosts, or tasks on `other_hosts` come to whichever address leads to them.
 std::string listen_address_of(const LocalLaunch& launch, bool other_hosts);
-
-// As it is kept in the job's folder for later masters.
-base::Json to_json(const LocalLaunch& launch);
-base::Result<LocalLaunch> local_launch_from_json(const base::Json& json);
 
 }  // namespace gangrun::host

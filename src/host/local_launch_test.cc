@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "job/described.h"
+
 namespace gangrun::host {
 
 namespace {
@@ -19,17 +21,17 @@ LocalLaunch sample() {
 }
 
 TEST(LocalLaunch, ComesBackFromItsJson) {
-  const auto again = local_launch_from_json(to_json(sample()));
+  const auto again = base::from_json<LocalLaunch>(base::to_json(sample()));
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(*again, sample());
 }
 
 TEST(LocalLaunch, WhatIsMissingIsNamed) {
-  const base::Json whole = to_json(sample());
+  const base::Json whole = base::to_json(sample());
   for (const auto& [key, value] : whole.items()) {
     base::Json less = whole;
     less.erase(key);
-    const auto read = local_launch_from_json(less);
+    const auto read = base::from_json<LocalLaunch>(less);
     if (key == "remark") {
       EXPECT_TRUE(read.ok()) << "earlier versions had none";
       continue;

@@ -10,6 +10,7 @@
 #include "host/ending_signals.h"
 #include "host/local_master.h"
 #include "host/processes.h"
+#include "job/described.h"
 #include "job/limits.h"
 #include "job/plan_json.h"
 #include "journal/segments.h"
@@ -62,7 +63,7 @@ Result<base::Json> read_json(const std::string& path) {
 
 Result<registry::ZooKeeperFiles> read_zookeeper_files(const cluster::JobPaths& paths) {
   const auto json = read_json(paths.zookeeper());
-  if (json.ok()) return registry::zookeeper_files_from_json(*json);
+  if (json.ok()) return base::from_json<registry::ZooKeeperFiles>(*json);
   if (json.error().code == base::Code::kNotFound) return registry::ZooKeeperFiles();
   return json.error();
 }
@@ -77,7 +78,7 @@ Result<> MasterProcess::start(const std::string& folder, base::Instant commanded
   GANGRUN_ASSIGN(const job::JobSpec spec, job::job_spec_from_json(stored_spec, sections));
   GANGRUN_ASSIGN(const base::Json stored_launch, read_json(folder_->paths().launch()));
   LocalMasterOptions options;
-  GANGRUN_ASSIGN(options.launch, local_launch_from_json(stored_launch));
+  GANGRUN_ASSIGN(options.launch, base::from_json<LocalLaunch>(stored_launch));
   GANGRUN_ASSIGN(options.zookeeper_files, read_zookeeper_files(folder_->paths()));
   options.tasks_outlive_us = true;
   options.commanded_at = commanded_at;

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "job/described.h"
+
 namespace gangrun::job {
 namespace {
 
@@ -21,16 +23,16 @@ Cause full_cause() {
 
 TEST(Cause, RoundTripsWhole) {
   for (const Cause& cause : {full_cause(), Cause{}, Cause{.told = "as YARN says"}}) {
-    const auto json = base::parse_json(base::dump_json(to_json(cause)), 1 << 20);
+    const auto json = base::parse_json(base::dump_json(base::to_json(cause)), 1 << 20);
     ASSERT_TRUE(json.ok());
-    const auto back = cause_from_json(*json);
+    const auto back = base::from_json<Cause>(*json);
     ASSERT_TRUE(back.ok()) << back.error().message;
     EXPECT_EQ(*back, cause);
   }
 }
 
 TEST(Cause, IsWrittenWithItsSentenceAndItsReason) {
-  const base::Json json = to_json(full_cause());
+  const base::Json json = base::to_json(full_cause());
   EXPECT_EQ(json["sentence"], to_words(full_cause()));
   EXPECT_EQ(json["reason"], "out_of_memory");
 }
@@ -41,12 +43,12 @@ TEST(Cause, OfAnOlderVersionIsItsSentence) {
                      {"sentence", "worker:5 on host7 exited"},
                      {"last_lines", base::Json::array()},
                      {"traceback", ""}};
-  EXPECT_EQ(to_words(*cause_from_json(json)), "worker:5 on host7 exited");
-  EXPECT_EQ(cause_from_json(json)->why.reason, Reason::kUnknown);
+  EXPECT_EQ(to_words(*base::from_json<Cause>(json)), "worker:5 on host7 exited");
+  EXPECT_EQ(base::from_json<Cause>(json)->why.reason, Reason::kUnknown);
   json["reason"] = "preempted";
-  EXPECT_EQ(cause_from_json(json)->why.reason, Reason::kPreempted);
+  EXPECT_EQ(base::from_json<Cause>(json)->why.reason, Reason::kPreempted);
   json.erase("sentence");
-  EXPECT_FALSE(cause_from_json(json).ok());
+  EXPECT_FALSE(base::from_json<Cause>(json).ok());
 }
 
 TEST(CauseWords, OfATask) {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
 #include "base/clock.h"
+#include "base/described.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "job/exit_report.h"
@@ -12,12 +14,22 @@
 // What rooms tell each other of ends (docs/ARCHITECTURE.md, "The words for ends").
 namespace gangrun::job {
 
+inline constexpr int kMaxAttempt = 1'000'000;
+
 // A run of a task's command has ended, or could not begin; whoever watched it is still there.
 struct Exited {
   TaskId task;
   int attempt = 0;
   ExitReport report;
   base::Instant ended_at;  // by this host's clock
+
+  static constexpr std::string_view kName = "exited";
+  static constexpr auto rows() {
+    return std::tuple(base::row("task", &Exited::task),
+                      base::row("attempt", &Exited::attempt, base::Range{1, kMaxAttempt}),
+                      base::row("report", &Exited::report),
+                      base::row("ended_at", &Exited::ended_at));
+  }
 
   friend bool operator==(const Exited&, const Exited&) = default;
 };
@@ -27,11 +39,13 @@ struct RunEnd {
   int attempt = 0;
   ExitReport report;
 
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("attempt", &RunEnd::attempt), base::row("exit", &RunEnd::report));
+  }
+
   friend bool operator==(const RunEnd&, const RunEnd&) = default;
 };
-
-base::Json to_json(const RunEnd& end);
-base::Result<RunEnd> run_end_from_json(const base::Json& json);
 
 // A task's agent, or the slot that stands for one, is gone, and with it everything that it had
 // started.
@@ -42,6 +56,16 @@ struct AgentEnded {
   base::Instant ended_at;
   // What its run had come to before, where it could not tell its master.
   std::optional<RunEnd> run{};
+
+  static constexpr std::string_view kName = "agent_ended";
+  static constexpr auto rows() {
+    return std::tuple(base::row("task", &AgentEnded::task),
+                      base::row("attempt", &AgentEnded::attempt, base::Range{1, kMaxAttempt}),
+                      base::row("why", &AgentEnded::why),
+                      base::row("ended_at", &AgentEnded::ended_at));
+  }
+  // Of one with a sentence, and a reason or two flags, in place of values.
+  static base::Result<std::optional<base::Json>> renewed(const base::Json& json);
 
   friend bool operator==(const AgentEnded&, const AgentEnded&) = default;
 };

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "job/described.h"
 #include "job/json_text.h"
 
 namespace gangrun::job {
@@ -39,32 +40,14 @@ base::Result<Why> why_told(const base::Json& json, bool success) {
 
 }  // namespace
 
-base::Json to_json(const ExitReport& report) {
-  base::Json json = {{"success", report.success},
-                     {"why", to_json(report.why)},
-                     {"port_lost", report.port_lost},
-                     {"last_lines", json_lines(report.last_lines)},
-                     {"traceback", json_text(report.traceback, kMaxTracebackBytes)}};
-  if (report.has_both_streams) json["both_streams"] = true;
-  if (!report.lost_outputs.empty()) {
-    json["lost_outputs"] = json_text(report.lost_outputs, kMaxSentenceBytes);
-  }
-  return json;
-}
-
-base::Result<ExitReport> exit_report_from_json(const base::Json& json) {
-  ExitReport report;
-  GANGRUN_ASSIGN(report.success, base::json_member<bool>(json, "success"));
-  GANGRUN_ASSIGN(report.why, json.contains("sentence") ? why_told(json, report.success)
-                                                       : why_member(json, "why"));
-  GANGRUN_ASSIGN(report.port_lost, base::json_member<bool>(json, "port_lost"));
-  GANGRUN_ASSIGN(report.last_lines, lines_member(json, "last_lines"));
-  GANGRUN_ASSIGN(report.has_both_streams, base::json_member_or(json, "both_streams", false));
-  GANGRUN_ASSIGN(report.traceback, text_member(json, "traceback", kMaxTracebackBytes));
-  if (json.contains("lost_outputs")) {
-    GANGRUN_ASSIGN(report.lost_outputs, text_member(json, "lost_outputs", kMaxSentenceBytes));
-  }
-  return report;
+base::Result<std::optional<base::Json>> ExitReport::renewed(const base::Json& json) {
+  if (!json.is_object() || !json.contains("sentence")) return std::optional<base::Json>();
+  GANGRUN_ASSIGN(const bool success, base::json_member<bool>(json, "success"));
+  GANGRUN_ASSIGN(const Why why, why_told(json, success));
+  base::Json now = json;
+  now.erase("sentence");
+  now["why"] = base::to_json(why);
+  return std::optional(std::move(now));
 }
 
 }  // namespace gangrun::job

@@ -1,16 +1,17 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "base/described.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "job/json_text.h"
 #include "job/why.h"
 
 namespace gangrun::job {
-
-// At most so many lines of a failing task's standard error are kept and shown.
-inline constexpr int kLastLines = 20;
 
 // How one run of a task's user command ended, as its agent saw it.
 struct ExitReport {
@@ -25,10 +26,20 @@ struct ExitReport {
   std::string lost_outputs{};
   bool has_both_streams = false;  // last_lines may be of standard output, too
 
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("success", &ExitReport::success),
+                      base::row("why", &ExitReport::why),
+                      base::row("port_lost", &ExitReport::port_lost),
+                      base::row("last_lines", &ExitReport::last_lines, LastLines{}),
+                      base::row("traceback", &ExitReport::traceback, Told{kMaxTracebackBytes}),
+                      base::row_if_set("both_streams", &ExitReport::has_both_streams),
+                      base::row_if_set("lost_outputs", &ExitReport::lost_outputs, kSentence));
+  }
+  // Of one with a sentence in place of values, as older versions write it.
+  static base::Result<std::optional<base::Json>> renewed(const base::Json& json);
+
   friend bool operator==(const ExitReport&, const ExitReport&) = default;
 };
-
-base::Json to_json(const ExitReport& report);
-base::Result<ExitReport> exit_report_from_json(const base::Json& json);
 
 }  // namespace gangrun::job

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/strings.h"
+#include "job/described.h"
 #include "job/json_text.h"
 
 namespace gangrun::job {
@@ -20,30 +21,30 @@ TEST(ExitReport, RoundTripsWhole) {
   ExitReport in_pod = full_report();
   in_pod.has_both_streams = true;
   for (const ExitReport& report : {full_report(), in_pod, ExitReport{}}) {
-    const auto text = base::dump_json(to_json(report));
+    const auto text = base::dump_json(base::to_json(report));
     const auto json = base::parse_json(text, 1 << 20);
     ASSERT_TRUE(json.ok());
-    const auto back = exit_report_from_json(*json);
+    const auto back = base::from_json<ExitReport>(*json);
     ASSERT_TRUE(back.ok()) << back.error().message;
     EXPECT_EQ(*back, report);
   }
 }
 
 TEST(ExitReport, EveryMemberIsNeededAndTyped) {
-  const base::Json good = to_json(full_report());
+  const base::Json good = base::to_json(full_report());
   for (const auto& [key, value] : good.items()) {
     base::Json missing = good;
     missing.erase(key);
     base::Json wrong = good;
     wrong[key] = base::Json::object();
     for (const base::Json& bad : {missing, wrong}) {
-      const auto back = exit_report_from_json(bad);
+      const auto back = base::from_json<ExitReport>(bad);
       ASSERT_FALSE(back.ok()) << key;
       EXPECT_THAT(back.error().message, testing::HasSubstr(key));
     }
   }
   for (const char* other : {"[]", "3", "null", "\"x\""}) {
-    EXPECT_FALSE(exit_report_from_json(base::Json::parse(other)).ok());
+    EXPECT_FALSE(base::from_json<ExitReport>(base::Json::parse(other)).ok());
   }
 }
 
@@ -60,20 +61,20 @@ base::Json of_before() {
 TEST(ExitReport, ReadsTheSentenceOfBefore) {
   base::Json before = of_before();
   before["reason"] = "preempted";
-  EXPECT_EQ(exit_report_from_json(before)->why,
+  EXPECT_EQ(base::from_json<ExitReport>(before)->why,
             (Why{.reason = Reason::kPreempted, .code = 3, .told = "it ended"}));
   before["success"] = true;
-  EXPECT_EQ(exit_report_from_json(before)->why.reason, Reason::kUnknown);
+  EXPECT_EQ(base::from_json<ExitReport>(before)->why.reason, Reason::kUnknown);
   before["success"] = false;
   before.erase("reason");
-  EXPECT_FALSE(exit_report_from_json(before).ok());
+  EXPECT_FALSE(base::from_json<ExitReport>(before).ok());
 }
 
 TEST(ExitReport, ReadsTheFlagsOfBefore) {
   base::Json before = of_before();
   before["out_of_memory"] = false;
   before["could_not_start"] = false;
-  const auto reason = [&before] { return exit_report_from_json(before)->why.reason; };
+  const auto reason = [&before] { return base::from_json<ExitReport>(before)->why.reason; };
   EXPECT_EQ(reason(), Reason::kExitStatus);
   before["signal"] = 9;
   EXPECT_EQ(reason(), Reason::kSignal);
@@ -86,7 +87,7 @@ TEST(ExitReport, ReadsTheFlagsOfBefore) {
   before["preempted"] = 1;
   before["out_of_memory"] = false;
   before["could_not_start"] = false;
-  EXPECT_FALSE(exit_report_from_json(before).ok());
+  EXPECT_FALSE(base::from_json<ExitReport>(before).ok());
 }
 
 TEST(ExitReport, WritingKeepsTheLimitsThatReadingDemands) {
@@ -95,7 +96,7 @@ TEST(ExitReport, WritingKeepsTheLimitsThatReadingDemands) {
   report.traceback = std::string(1'000'000, '\xff');
   report.last_lines.assign(100, std::string(100'000, '\x80'));
   report.last_lines.back() = "the last one";
-  const auto back = exit_report_from_json(to_json(report));
+  const auto back = base::from_json<ExitReport>(base::to_json(report));
   ASSERT_TRUE(back.ok()) << back.error().message;
   EXPECT_EQ(back->why.detail.size(), kMaxSentenceBytes);
   EXPECT_LE(back->traceback.size(), kMaxTracebackBytes);
@@ -105,15 +106,15 @@ TEST(ExitReport, WritingKeepsTheLimitsThatReadingDemands) {
 }
 
 TEST(ExitReport, RefusesWhatIsOverTheLimits) {
-  base::Json json = to_json(full_report());
+  base::Json json = base::to_json(full_report());
   json["why"]["detail"] = std::string(kMaxSentenceBytes + 1, 's');
-  EXPECT_FALSE(exit_report_from_json(json).ok());
-  json = to_json(full_report());
+  EXPECT_FALSE(base::from_json<ExitReport>(json).ok());
+  json = base::to_json(full_report());
   json["last_lines"] = std::vector<std::string>(kLastLines + 1, "line");
-  EXPECT_FALSE(exit_report_from_json(json).ok());
-  json = to_json(full_report());
+  EXPECT_FALSE(base::from_json<ExitReport>(json).ok());
+  json = base::to_json(full_report());
   json["last_lines"] = std::vector<std::string>{std::string(kMaxLineBytes + 1, 'l')};
-  EXPECT_FALSE(exit_report_from_json(json).ok());
+  EXPECT_FALSE(base::from_json<ExitReport>(json).ok());
 }
 
 }  // namespace

@@ -1,16 +1,26 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "base/described.h"
+#include "job/choice.h"
 #include "job/spec.h"
 
 namespace gangrun::job {
 
 enum class GpuMaker { kNvidia, kAmd };
+
+std::string_view to_string(GpuMaker maker);
+
+template <>
+struct ChoiceOf<GpuMaker> {
+  static constexpr std::string_view kWhat = "a maker of GPUs";
+  static constexpr std::array kValues = {GpuMaker::kNvidia, GpuMaker::kAmd};
+};
 
 // What one task has at a time: a GPU, or a part of one (MIG).
 struct Gpu {
@@ -21,6 +31,12 @@ struct Gpu {
   std::string whole_lock;  // of a part: that of the GPU, which its parts share
   std::string device;      // what an image must be given beside it (AMD)
 
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("name", &Gpu::name), base::row("lock", &Gpu::lock),
+                      base::row("whole_lock", &Gpu::whole_lock), base::row("device", &Gpu::device));
+  }
+
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
@@ -28,6 +44,11 @@ struct Gpu {
 struct Gpus {
   GpuMaker maker = GpuMaker::kNvidia;
   std::vector<Gpu> list;
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("maker", &Gpus::maker), base::row("list", &Gpus::list));
+  }
 
   friend bool operator==(const Gpus&, const Gpus&) = default;
 };
@@ -40,8 +61,5 @@ std::string_view visible_variable(GpuMaker maker);
 
 // Their names with commas, as that variable has them.
 std::string names_of(const Gpus& gpus);
-
-base::Json to_json(const Gpus& gpus);
-base::Result<Gpus> gpus_from_json(const base::Json& json);
 
 }  // namespace gangrun::job

@@ -3,23 +3,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "job/described.h"
+
 namespace gangrun::job {
 namespace {
 
 TEST(Gpus, AreReadAsTheyWereWritten) {
   const Gpus gpus{GpuMaker::kAmd,
                   {{"GPU-1", "GPU-1", "", "dri/renderD128"}, {"1", "gpu-3", "", ""}}};
-  const auto read = gpus_from_json(to_json(gpus));
+  const auto read = base::from_json<Gpus>(base::to_json(gpus));
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(*read, gpus);
   EXPECT_EQ(names_of(*read), "GPU-1,1");
 }
 
 TEST(Gpus, OfAnUnknownMakerAreRefused) {
-  const auto read = gpus_from_json({{"maker", "another"}, {"list", base::Json::array()}});
+  const auto read = base::from_json<Gpus>({{"maker", "another"}, {"list", base::Json::array()}});
   ASSERT_FALSE(read.ok());
-  EXPECT_THAT(read.error().message, testing::HasSubstr("allowed: amd, nvidia"));
-  EXPECT_FALSE(gpus_from_json(base::Json()).ok());
+  EXPECT_THAT(read.error().message, testing::HasSubstr("must be nvidia or amd"));
+  EXPECT_FALSE(base::from_json<Gpus>(base::Json()).ok());
 }
 
 TEST(Gpus, AreAskedForByAnyTask) {

@@ -1,23 +1,37 @@
 #include "job/json_text.h"
 
+#include "base/described_json.h"
 #include "base/format.h"
 #include "base/strings.h"
-#include "job/exit_report.h"
 
 namespace gangrun::job {
 
 namespace {
 
-base::Error too_long(std::string_view key, std::size_t max_bytes) {
-  return base::invalid_argument(
-      base::format("\"{}\" is longer than the limit of {} bytes", key, max_bytes));
-}
-
 base::Error not_utf8(std::string_view key) {
   return base::invalid_argument(base::format("\"{}\" is not UTF-8", key));
 }
 
+constexpr base::ListOf<Told> kLines{kLastLines, {kMaxLineBytes}};
+
 }  // namespace
+
+base::Json Told::write(const std::string& text) const { return json_text(text, max_bytes); }
+
+base::Result<> Told::read(const base::Json& json, std::string_view key, std::string& out) const {
+  GANGRUN_TRY(base::Bytes{max_bytes}.read(json, key, out));
+  if (base::is_valid_utf8(out)) return {};
+  return not_utf8(key);
+}
+
+base::Json LastLines::write(const std::vector<std::string>& lines) { return json_lines(lines); }
+
+base::Result<> LastLines::read(const base::Json& json, std::string_view key,
+                               std::vector<std::string>& out) {
+  return kLines.read(json, key, out);
+}
+
+std::string LastLines::bounds() { return kLines.bounds(); }
 
 base::Json json_text(std::string_view text) {
   if (base::is_valid_utf8(text)) return text;
@@ -41,37 +55,11 @@ base::Json json_lines(const std::vector<std::string>& lines) {
   return list;
 }
 
-base::Result<std::string> path_member(const base::Json& object, std::string_view key,
-                                      std::size_t max_bytes) {
-  GANGRUN_ASSIGN(auto path, base::json_member<std::string>(object, key));
-  if (path.size() > max_bytes) return too_long(key, max_bytes);
-  return path;
-}
-
 base::Result<std::string> text_member(const base::Json& object, std::string_view key,
                                       std::size_t max_bytes) {
-  GANGRUN_ASSIGN(auto text, path_member(object, key, max_bytes));
-  if (!base::is_valid_utf8(text)) return not_utf8(key);
+  GANGRUN_ASSIGN(auto text, base::json_member<std::string>(object, key));
+  GANGRUN_TRY(Told{max_bytes}.read(text, key, text));
   return text;
-}
-
-base::Result<std::string> text_member_or_empty(const base::Json& object, std::string_view key,
-                                               std::size_t max_bytes) {
-  return object.contains(key) ? text_member(object, key, max_bytes) : std::string();
-}
-
-base::Result<std::vector<std::string>> lines_member(const base::Json& object,
-                                                    std::string_view key) {
-  GANGRUN_ASSIGN(auto lines, base::json_member<std::vector<std::string>>(object, key));
-  if (lines.size() > static_cast<std::size_t>(kLastLines)) {
-    return base::invalid_argument(
-        base::format("\"{}\" has more than the limit of {} lines", key, kLastLines));
-  }
-  for (const std::string& line : lines) {
-    if (line.size() > kMaxLineBytes) return too_long(key, kMaxLineBytes);
-    if (!base::is_valid_utf8(line)) return not_utf8(key);
-  }
-  return lines;
 }
 
 }  // namespace gangrun::job

@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
-#include "base/json.h"
+#include "base/described.h"
 #include "job/ends.h"
+#include "job/json_text.h"
 
 namespace gangrun::job {
 
@@ -18,6 +20,13 @@ struct LastWords {
   bool lost_master = false;
   // The run had ended before: whoever comes to know it need not take it for lost.
   std::optional<RunEnd> run;
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("why", &LastWords::why, kSentence),
+                      base::row("lost_master", &LastWords::lost_master),
+                      base::row("run", &LastWords::run));
+  }
 
   friend bool operator==(const LastWords&, const LastWords&) = default;
 };

@@ -1,17 +1,21 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "base/described.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "job/cause.h"
 #include "job/choice.h"
 #include "job/figures.h"
+#include "job/json_text.h"
 #include "job/spec.h"
 #include "job/task_id.h"
 #include "job/why.h"
@@ -67,9 +71,20 @@ struct ChoiceOf<TaskState> {
       TaskState::kFailed,   TaskState::kStopped,   TaskState::kLost};
 };
 
+// Of names, addresses, paths and moments: what is longer is none of ours.
+inline constexpr std::size_t kMaxStatusFieldBytes = 4096;
+inline constexpr Told kStatusText{kMaxStatusFieldBytes};
+inline constexpr base::Bytes kStatusPath{kMaxStatusFieldBytes, true};
+
 struct TaskPort {
   std::string name;  // empty: it has none
   std::uint16_t port = 0;
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("name", &TaskPort::name, kStatusText),
+                      base::row("port", &TaskPort::port));
+  }
 
   friend bool operator==(const TaskPort&, const TaskPort&) = default;
 };
@@ -93,6 +108,30 @@ struct TaskStatus {
   // Which of its outputs were not kept, and why; empty: all were.
   std::string lost_outputs{};
   Figures figures{};  // what the task itself tells
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("task", &TaskStatus::task), base::row("policy", &TaskStatus::policy),
+        base::row("state", &TaskStatus::state), base::row("attempt", &TaskStatus::attempt),
+        base::row("address", &TaskStatus::address, kStatusText),
+        base::row("address_reason", &TaskStatus::address_reason, kSentence),
+        base::row("ports", &TaskStatus::ports, base::ListOf<base::Plain>{kMaxPortsPerTask}),
+        base::row("pid", &TaskStatus::pid), base::row("memory_bytes", &TaskStatus::memory_bytes),
+        base::row("cpu_seconds", &TaskStatus::cpu_seconds, base::Amount{}),
+        base::derived_row("exit", exit_words),
+        base::row("last_line", &TaskStatus::last_line, Told{kMaxLineBytes}),
+        base::row("log_path", &TaskStatus::log_path, kStatusPath),
+        base::derived_row("exit_reason", exit_reason), base::row("exit_why", &TaskStatus::exit),
+        base::row_if_set("incomplete_log", &TaskStatus::incomplete_log, kSentence),
+        base::row_if_set("lost_outputs", &TaskStatus::lost_outputs, kSentence),
+        base::row_if_set("figures", &TaskStatus::figures));
+  }
+  // For people and programs that show them; the first is empty where there is no exit.
+  static base::Json exit_words(const TaskStatus& status);
+  static std::optional<std::string> exit_reason(const TaskStatus& status);
+  // Of one with a sentence, and perhaps a reason, in place of values.
+  static base::Result<std::optional<base::Json>> renewed(const base::Json& json);
 
   friend bool operator==(const TaskStatus&, const TaskStatus&) = default;
 };
@@ -118,11 +157,26 @@ struct JobStatus {
   std::vector<std::string> notes{};  // what is wrong beside the job, which goes on without; few
   std::vector<TaskStatus> tasks;
 
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("id", &JobStatus::id, kStatusText),
+        base::row("name", &JobStatus::name, kStatusText), base::row("state", &JobStatus::state),
+        base::row("generation", &JobStatus::generation),
+        base::row("restarts_used", &JobStatus::restarts_used),
+        base::row("restarts_max", &JobStatus::restarts_max),
+        base::row("submitted", &JobStatus::submitted, kStatusText),
+        base::row("ended", &JobStatus::ended, kStatusText),
+        base::row("elapsed_ms", &JobStatus::elapsed_ms),
+        base::row("all_started_ms", &JobStatus::all_started_ms),
+        base::row("waiting_for", &JobStatus::waiting_for, kSentence),
+        base::row("folder", &JobStatus::folder, kStatusPath),
+        base::row_or_null("cause", &JobStatus::cause), base::row("has_run", &JobStatus::has_run),
+        base::row_if_set("notes", &JobStatus::notes, LastLines{}),
+        base::row("tasks", &JobStatus::tasks, base::ListOf<base::Plain>{kMaxTasks}));
+  }
+
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
-
-base::Json to_json(const JobStatus& status);
-base::Json to_json(const TaskStatus& status);
-base::Result<JobStatus> job_status_from_json(const base::Json& json);
 
 }  // namespace gangrun::job

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "job/described.h"
+
 namespace gangrun::job {
 namespace {
 
@@ -55,9 +57,9 @@ TEST(JobStatus, RoundTripsWhole) {
   JobStatus with_notes = full_status();
   with_notes.notes = {"ZooKeeper is away", "and so on"};
   for (const JobStatus& status : {full_status(), bare, without_task, with_notes}) {
-    const auto json = base::parse_json(base::dump_json_indented(to_json(status)), 1 << 20);
+    const auto json = base::parse_json(base::dump_json_indented(base::to_json(status)), 1 << 20);
     ASSERT_TRUE(json.ok());
-    const auto back = job_status_from_json(*json);
+    const auto back = base::from_json<JobStatus>(*json);
     ASSERT_TRUE(back.ok()) << back.error().message;
     EXPECT_EQ(*back, status);
   }
@@ -68,65 +70,65 @@ TEST(JobStatus, PathsAreBytesAndTextsAreNot) {
   status.folder = "/h\xff/jobs/job-1";
   status.tasks[0].log_path = "/h\xff/logs/worker-5";
   status.tasks[0].last_line = "a\xff";
-  const auto json = base::parse_json(base::dump_json(to_json(status)), 1 << 20);
+  const auto json = base::parse_json(base::dump_json(base::to_json(status)), 1 << 20);
   ASSERT_TRUE(json.ok());
-  const auto back = job_status_from_json(*json);
+  const auto back = base::from_json<JobStatus>(*json);
   ASSERT_TRUE(back.ok()) << back.error().message;
   EXPECT_EQ(back->folder, status.folder);
   EXPECT_EQ(back->tasks[0].log_path, status.tasks[0].log_path);
   EXPECT_EQ(back->tasks[0].last_line, "a\uFFFD");
-  base::Json bad = to_json(status);
+  base::Json bad = base::to_json(status);
   bad["tasks"][0]["last_line"] = "a\xff";
-  EXPECT_THAT(job_status_from_json(bad).error().message, testing::HasSubstr("is not UTF-8"));
+  EXPECT_THAT(base::from_json<JobStatus>(bad).error().message, testing::HasSubstr("is not UTF-8"));
 }
 
 TEST(JobStatus, EveryMemberIsNeededButWhatSomeCannotKnow) {
-  const base::Json good = to_json(full_status());
+  const base::Json good = base::to_json(full_status());
   for (const auto& [key, value] : good.items()) {
     base::Json bad = good;
     bad.erase(key);
-    EXPECT_EQ(job_status_from_json(bad).ok(), key == "cause" || key == "has_run") << key;
+    EXPECT_EQ(base::from_json<JobStatus>(bad).ok(), key == "cause" || key == "has_run") << key;
     bad[key] = base::Json::array({base::Json::array()});
-    EXPECT_FALSE(job_status_from_json(bad).ok()) << key;
+    EXPECT_FALSE(base::from_json<JobStatus>(bad).ok()) << key;
   }
   const base::Json task = good["tasks"][0];
   for (const auto& [key, value] : task.items()) {
     base::Json bad = good;
     bad["tasks"][0].erase(key);
     const bool is_needed =
-        !key.starts_with("exit_") && key != "incomplete_log" && key != "lost_outputs";
-    EXPECT_EQ(job_status_from_json(bad).ok(), !is_needed) << key;
+        !key.starts_with("exit") && key != "incomplete_log" && key != "lost_outputs";
+    EXPECT_EQ(base::from_json<JobStatus>(bad).ok(), !is_needed) << key;
   }
-  EXPECT_FALSE(job_status_from_json(base::Json::parse("[1]")).ok());
+  EXPECT_FALSE(base::from_json<JobStatus>(base::Json::parse("[1]")).ok());
 }
 
 TEST(TaskStatus, TheSentenceOfAnOlderMasterIsKept) {
-  base::Json json = to_json(full_status());
+  base::Json json = base::to_json(full_status());
   json["tasks"][0].erase("exit_why");
-  EXPECT_EQ(job_status_from_json(json)->tasks[0].exit,
+  EXPECT_EQ(base::from_json<JobStatus>(json)->tasks[0].exit,
             (Why{.reason = Reason::kExitStatus, .told = "exited with status 3"}));
   json["tasks"][0].erase("exit_reason");
-  EXPECT_EQ(job_status_from_json(json)->tasks[0].exit, Why{.told = "exited with status 3"});
+  EXPECT_EQ(base::from_json<JobStatus>(json)->tasks[0].exit, Why{.told = "exited with status 3"});
 }
 
 TEST(JobStatus, RefusesUnknownStatesAndTooManyTasks) {
-  base::Json json = to_json(full_status());
+  base::Json json = base::to_json(full_status());
   json["state"] = "runing";
-  const auto back = job_status_from_json(json);
+  const auto back = base::from_json<JobStatus>(json);
   ASSERT_FALSE(back.ok());
   EXPECT_EQ(back.error().message,
-            "'runing' is not a state of a job; did you mean 'running'? allowed: allocating, "
-            "roll_call, running, restarting, stopping, succeeded, failed, killed, lost");
-  json = to_json(full_status());
+            "\"state\" must be allocating, roll_call, running, restarting, stopping, succeeded, "
+            "failed, killed or lost");
+  json = base::to_json(full_status());
   const base::Json task = json["tasks"][0];
   json["tasks"] = std::vector<base::Json>(kMaxTasks + 1, task);
-  EXPECT_FALSE(job_status_from_json(json).ok());
+  EXPECT_FALSE(base::from_json<JobStatus>(json).ok());
 }
 
 TEST(TaskStatus, ATimeThatIsNoNumberIsWrittenAsZero) {
   JobStatus status = full_status();
   status.tasks[0].cpu_seconds = std::numeric_limits<double>::quiet_NaN();
-  const auto back = job_status_from_json(to_json(status));
+  const auto back = base::from_json<JobStatus>(base::to_json(status));
   ASSERT_TRUE(back.ok()) << back.error().message;
   EXPECT_EQ(back->tasks[0].cpu_seconds, 0);
 }

@@ -1,22 +1,16 @@
 #include "job/why.h"
 
-#include <cstddef>
-#include <cstdint>
 #include <string_view>
 
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/terminal_text.h"
-#include "job/json_text.h"
 
 namespace gangrun::job {
 
 namespace {
 
 using base::format;
-
-// Longer than any host name that DNS permits.
-constexpr std::size_t kMaxHostBytes = 1024;
 
 bool tells_of_process(const Why& why) { return why.code != 0 || why.signal != 0; }
 
@@ -94,47 +88,6 @@ std::string to_words(const Why& why) {
   if (!why.detail.empty()) words += format(": {}", why.detail);
   // Hosts, clusters and programs have a word in it.
   return base::harmless_sentence(words);
-}
-
-base::Json to_json(const Why& why) {
-  base::Json json = {{"reason", to_string(why.reason)}};
-  if (why.code != 0) json["code"] = why.code;
-  if (why.signal != 0) json["signal"] = why.signal;
-  if (why.core_dumped) json["core_dumped"] = true;
-  if (why.processes != 0) {
-    json["process"] = why.process;
-    json["processes"] = why.processes;
-  }
-  if (why.limit.count() != 0) json["limit_ms"] = why.limit.count();
-  if (!why.host.empty()) json["host"] = json_text(why.host, kMaxHostBytes);
-  if (!why.detail.empty()) json["detail"] = json_text(why.detail, kMaxSentenceBytes);
-  if (!why.told.empty()) json["told"] = json_text(why.told, kMaxSentenceBytes);
-  return json;
-}
-
-base::Result<Why> why_from_json(const base::Json& json) {
-  Why why;
-  GANGRUN_ASSIGN(const auto reason, base::json_member<std::string>(json, "reason"));
-  why.reason = reason_or_unknown(reason);
-  GANGRUN_ASSIGN(why.code, base::json_member_or(json, "code", 0));
-  GANGRUN_ASSIGN(why.signal, base::json_member_or(json, "signal", 0));
-  GANGRUN_ASSIGN(why.core_dumped, base::json_member_or(json, "core_dumped", false));
-  GANGRUN_ASSIGN(why.process, base::json_member_or(json, "process", 0));
-  GANGRUN_ASSIGN(why.processes, base::json_member_or(json, "processes", 0));
-  GANGRUN_ASSIGN(const auto limit, base::json_member_or<std::int64_t>(json, "limit_ms", 0));
-  why.limit = std::chrono::milliseconds(limit);
-  GANGRUN_ASSIGN(why.host, text_member_or_empty(json, "host", kMaxHostBytes));
-  GANGRUN_ASSIGN(why.detail, text_member_or_empty(json, "detail", kMaxSentenceBytes));
-  GANGRUN_ASSIGN(why.told, text_member_or_empty(json, "told", kMaxSentenceBytes));
-  return why;
-}
-
-base::Result<Why> why_member(const base::Json& object, std::string_view key) {
-  const auto found = object.find(key);
-  if (found == object.end()) return base::invalid_argument(format("\"{}\" is missing", key));
-  base::Result<Why> why = why_from_json(*found);
-  if (!why.ok()) return why.error().context(format("\"{}\"", key));
-  return why;
 }
 
 }  // namespace gangrun::job

@@ -2,13 +2,20 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
+#include <tuple>
 
+#include "base/described.h"
 #include "base/exit_words.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "job/json_text.h"
 #include "job/reason.h"
 
 namespace gangrun::job {
+
+// Longer than any host name that DNS permits.
+inline constexpr Told kTextHost{1024};
 
 // Why a run of a task, a task or a job ended. Rooms, messages and the journal carry these values;
 // to_words() makes the sentence where people read it.
@@ -32,6 +39,21 @@ struct Why {
   // The whole sentence, as a version of gangrun told it that knew no values; else empty.
   std::string told = {};
 
+  // Only what says something is written: {"reason": "signal", "signal": 9}.
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("reason", &Why::reason), base::row_if_set("code", &Why::code),
+                      base::row_if_set("signal", &Why::signal),
+                      base::row_if_set("core_dumped", &Why::core_dumped),
+                      base::tolerant_row_when(is_one_of_several, "process", &Why::process),
+                      base::row_if_set("processes", &Why::processes),
+                      base::row_if_set("limit_ms", &Why::limit),
+                      base::row_if_set("host", &Why::host, kTextHost),
+                      base::row_if_set("detail", &Why::detail, kSentence),
+                      base::row_if_set("told", &Why::told, kSentence));
+  }
+  static bool is_one_of_several(const Why& why) { return why.processes != 0; }
+
   friend bool operator==(const Why&, const Why&) = default;
 };
 
@@ -44,11 +66,5 @@ Why not_begun();
 // Goes on after the name of what has ended: "exited with status 3", "was killed by signal 9 (out of
 // memory)", "was evicted: the node was low on memory".
 std::string to_words(const Why& why);
-
-// Only what says something: {"reason": "signal", "signal": 9}.
-base::Json to_json(const Why& why);
-base::Result<Why> why_from_json(const base::Json& json);
-// The member `key` of an object.
-base::Result<Why> why_member(const base::Json& object, std::string_view key);
 
 }  // namespace gangrun::job

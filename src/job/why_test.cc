@@ -5,6 +5,7 @@
 #include <csignal>
 #include <set>
 
+#include "job/described.h"
 #include "job/json_text.h"
 
 namespace gangrun::job {
@@ -27,45 +28,46 @@ Why full_why() {
 
 TEST(Why, RoundTripsWhole) {
   for (const Why& why : {full_why(), Why{}}) {
-    const auto json = base::parse_json(base::dump_json(to_json(why)), 1 << 20);
+    const auto json = base::parse_json(base::dump_json(base::to_json(why)), 1 << 20);
     ASSERT_TRUE(json.ok());
-    const auto back = why_from_json(*json);
+    const auto back = base::from_json<Why>(*json);
     ASSERT_TRUE(back.ok()) << back.error().message;
     EXPECT_EQ(*back, why);
   }
 }
 
 TEST(Why, IsWrittenAsShortAsItIs) {
-  EXPECT_EQ(base::dump_json(to_json({.reason = Reason::kSignal, .signal = 9})),
+  EXPECT_EQ(base::dump_json(base::to_json(Why{.reason = Reason::kSignal, .signal = 9})),
             R"({"reason":"signal","signal":9})");
 }
 
 TEST(Why, EveryMemberIsTyped) {
-  const base::Json good = to_json(full_why());
+  const base::Json good = base::to_json(full_why());
   for (const auto& [key, value] : good.items()) {
     base::Json wrong = good;
     wrong[key] = base::Json::object();
-    const auto back = why_from_json(wrong);
+    const auto back = base::from_json<Why>(wrong);
     ASSERT_FALSE(back.ok()) << key;
     EXPECT_THAT(back.error().message, testing::HasSubstr(key));
   }
   for (const char* other : {"[]", "3", "null", "{}"}) {
-    EXPECT_FALSE(why_from_json(base::Json::parse(other)).ok()) << other;
+    EXPECT_FALSE(base::from_json<Why>(base::Json::parse(other)).ok()) << other;
   }
 }
 
 TEST(Why, AReasonOfALaterVersionIsUnknown) {
-  EXPECT_EQ(why_from_json({{"reason", "solar_flare"}})->reason, Reason::kUnknown);
+  EXPECT_EQ(base::from_json<Why>({{"reason", "solar_flare"}})->reason, Reason::kUnknown);
 }
 
 TEST(Why, WritingKeepsTheLimitsThatReadingDemands) {
   const std::string huge(1'000'000, '\xff');
-  const auto back = why_from_json(to_json(Why{.host = huge, .detail = huge, .told = huge}));
+  const auto back =
+      base::from_json<Why>(base::to_json(Why{.host = huge, .detail = huge, .told = huge}));
   ASSERT_TRUE(back.ok()) << back.error().message;
   EXPECT_LE(back->detail.size(), kMaxSentenceBytes);
-  base::Json json = to_json(Why{});
+  base::Json json = base::to_json(Why{});
   json["detail"] = std::string(kMaxSentenceBytes + 1, 's');
-  EXPECT_FALSE(why_from_json(json).ok());
+  EXPECT_FALSE(base::from_json<Why>(json).ok());
 }
 
 TEST(Why, OfAProcessHasTheReasonThatFollows) {

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <variant>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/described.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "gang/event.h"
@@ -31,11 +33,33 @@ struct Header {
   int attempt = 1;      // of the master, and the segment's number
   std::string started;  // ISO 8601, UTC: the wall time from which offsets count
 
+  static constexpr auto rows() {
+    return std::tuple(base::row("job", &Header::job_id, job::kStatusText),
+                      base::row("gangrun", &Header::gangrun_version, job::kStatusText),
+                      base::row("attempt", &Header::attempt),
+                      base::row("started", &Header::started, job::kStatusText));
+  }
+
   friend bool operator==(const Header&, const Header&) = default;
+};
+
+// An event of the gang as it stands in a record.
+struct GangEvent {
+  [[nodiscard]] static base::Json write(const gang::Event& event) { return gang::to_json(event); }
+  static base::Result<> read(const base::Json& json, std::string_view key, gang::Event& out);
+  [[nodiscard]] static std::string bounds() { return {}; }
+  template <typename T>
+  [[nodiscard]] T sample() const {
+    return gang::TimePassed{};
+  }
 };
 
 struct SpecRecord {
   job::JobSpec spec;
+
+  static constexpr std::string_view kName = "spec";
+  static constexpr auto rows() { return std::tuple(base::row("spec", &SpecRecord::spec)); }
+
   friend bool operator==(const SpecRecord&, const SpecRecord&) = default;
 };
 
@@ -43,6 +67,13 @@ struct SpecRecord {
 struct EventRecord {
   gang::Event event;
   base::Duration offset{0};
+
+  static constexpr std::string_view kName = "event";
+  static constexpr auto rows() {
+    return std::tuple(base::row("at", &EventRecord::offset),
+                      base::row("event", &EventRecord::event, GangEvent{}));
+  }
+
   friend bool operator==(const EventRecord&, const EventRecord&) = default;
 };
 
@@ -52,22 +83,44 @@ struct PlaceRecord {
   job::TaskId task;
   int attempt = 0;
   base::Json handle;
+
+  static constexpr std::string_view kName = "place";
+  static constexpr auto rows() {
+    return std::tuple(base::row("task", &PlaceRecord::task),
+                      base::row("attempt", &PlaceRecord::attempt),
+                      base::row("handle", &PlaceRecord::handle));
+  }
+
   friend bool operator==(const PlaceRecord&, const PlaceRecord&) = default;
 };
 
 struct GenerationRecord {
   job::ClusterSpec spec;
+
+  static constexpr std::string_view kName = "generation";
+  static constexpr auto rows() {
+    return std::tuple(base::row("cluster_spec", &GenerationRecord::spec));
+  }
+
   friend bool operator==(const GenerationRecord&, const GenerationRecord&) = default;
 };
 
 struct StatusRecord {
   job::JobStatus status;
+
+  static constexpr std::string_view kName = "status";
+  static constexpr auto rows() { return std::tuple(base::row("status", &StatusRecord::status)); }
+
   friend bool operator==(const StatusRecord&, const StatusRecord&) = default;
 };
 
 // The last status of a job that has ended.
 struct VerdictRecord {
   job::JobStatus status;
+
+  static constexpr std::string_view kName = "verdict";
+  static constexpr auto rows() { return std::tuple(base::row("status", &VerdictRecord::status)); }
+
   friend bool operator==(const VerdictRecord&, const VerdictRecord&) = default;
 };
 

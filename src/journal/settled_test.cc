@@ -153,7 +153,7 @@ TEST_F(SettledTest, OfAJobThatItsPlaceHasEndedWhatHadNotEndedIsLost) {
 // Of a task that waited for its next run the end of the one before was told as its own.
 TEST_F(SettledTest, HowARunEndedIsNotTheEndOfATaskThatWasToRunAgain) {
   job::JobSpec spec = sample_spec();
-  spec.restarts = {.max = 1, .scope = job::RestartScope::kTask, .pause = std::chrono::hours(1)};
+  spec.restarts = {.max = 1, .scope = job::RestartScope::kTask, .pause = std::chrono::minutes(1)};
   const TestFolder folder;
   begin(folder, spec);
   exits(kSettledFirst, 0);

@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "cluster/container_names.h"
 #include "frameworks/environment.h"
+#include "job/described.h"
 #include "master/agent_launch.h"
 #include "master/master_internal.h"
 
@@ -249,7 +250,7 @@ void Master::Impl::obey(const gang::Allocate& decision) {
   launch.containers =
       cluster::containers(settings_.spec, settings_.job_id, decision.task, decision.attempt);
   launch.agent_config =
-      registry::to_json(agent_config_of(settings_, decision.task, decision.attempt, tls_port_));
+      base::to_json(agent_config_of(settings_, decision.task, decision.attempt, tls_port_));
   cluster_.start(decision.task, decision.attempt, std::move(launch));
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cluster/cluster.h"
+#include "job/described.h"
 #include "journal/writer.h"
 #include "master/past.h"
 #include "master/test_master.h"
@@ -100,7 +101,7 @@ class FakeCluster final : public cluster::Cluster {
     listener_ = std::move(listener);
   }
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override {
-    auto config = registry::agent_config_from_json([&] {
+    auto config = base::from_json<registry::AgentConfig>([&] {
       launch.agent_config["master_host"] = "127.0.0.1";
       return launch.agent_config;
     }());

@@ -15,6 +15,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "base/unique_fd.h"
+#include "job/described.h"
 #include "net/hosts.h"
 #include "process/core_files.h"
 #include "process/foreign_process.h"
@@ -164,9 +165,8 @@ Result<> wait_until_up(int told, int log) {
 // guardian splits off before it reads its configuration.
 Result<> start_agent(const JoinInput& input, const std::string& lives_with,
                      const registry::AgentConfig& config) {
-  GANGRUN_ASSIGN(
-      const base::UniqueFd config_file,
-      base::memory_file("gangrun-agent-config", base::dump_json(registry::to_json(config))));
+  GANGRUN_ASSIGN(const base::UniqueFd config_file,
+                 base::memory_file("gangrun-agent-config", base::dump_json(base::to_json(config))));
   const std::string log_path = input.scratch + "/agent.log";
   const base::UniqueFd log(
       ::open(log_path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -257,7 +257,7 @@ Result<JoinInput> join_input_from(std::string_view text) {
 
 Result<registry::AgentConfig> agent_config_of(const JoinInput& input, const Json& answer) {
   GANGRUN_ASSIGN(registry::AgentConfig config,
-                 registry::agent_config_from_json(answer).context("the master's answer"));
+                 base::from_json<registry::AgentConfig>(answer).context("the master's answer"));
   if (config.task != input.request.task) {
     return base::invalid_argument(base::format("the master's answer is for {}, not for {}",
                                                job::to_string(config.task),

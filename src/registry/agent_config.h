@@ -3,9 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
-#include "base/json.h"
+#include "base/described.h"
 #include "base/result.h"
 #include "base/secret.h"
 #include "job/gpus.h"
@@ -48,10 +49,32 @@ struct AgentConfig {
   bool sends_last_line_only = false;
   // The GPUs that are this task's alone; absent where who starts the agent gives none out.
   std::optional<job::Gpus> gpus;
-};
 
-base::Json to_json(const AgentConfig& config);
-base::Result<AgentConfig> agent_config_from_json(const base::Json& json);
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("job_id", &AgentConfig::job_id), base::row("spec", &AgentConfig::spec),
+        base::row("task", &AgentConfig::task), base::row("attempt", &AgentConfig::attempt),
+        base::row("secret", &AgentConfig::secret), base::row("host", &AgentConfig::host),
+        base::row("host_reason", &AgentConfig::host_reason),
+        base::row("working_folder", &AgentConfig::working_folder),
+        base::row("log_prefix", &AgentConfig::log_prefix),
+        base::row_if_set("socket_path", &AgentConfig::socket_path),
+        base::row_when(is_by_tls, "master_host", &AgentConfig::master_host),
+        base::row_when(is_by_tls, "master_port", &AgentConfig::master_port),
+        base::row_when(is_by_tls, "fingerprint", &AgentConfig::fingerprint),
+        base::row_if_set("words_file", &AgentConfig::words_file),
+        base::row("wanted_port", &AgentConfig::wanted_port),
+        base::row_if_set("place_tells_end", &AgentConfig::place_tells_end),
+        base::row_if_set("is_fed", &AgentConfig::is_fed),
+        base::row_if_set("serves_tunnels", &AgentConfig::serves_tunnels),
+        base::row_if_set("sends_last_line_only", &AgentConfig::sends_last_line_only),
+        base::row("gpus", &AgentConfig::gpus));
+  }
+  // Whether the job has the task.
+  [[nodiscard]] base::Result<> complete() const;
+  static bool is_by_tls(const AgentConfig& config) { return config.socket_path.empty(); }
+};
 
 // From a path or, as "/proc/self/fd/N", an inherited descriptor.
 base::Result<AgentConfig> read_agent_config(const std::string& path);

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "job/described.h"
 
 namespace gangrun::registry {
 namespace {
@@ -38,11 +39,11 @@ AgentConfig example() {
 
 TEST(AgentConfig, GoesToAnAgentAndBack) {
   const AgentConfig sent = example();
-  const auto file = base::memory_file("config", base::dump_json(to_json(sent)));
+  const auto file = base::memory_file("config", base::dump_json(base::to_json(sent)));
   ASSERT_TRUE(file.ok());
   const auto read = read_agent_config(base::format("/proc/self/fd/{}", file->get()));
   ASSERT_TRUE(read.ok()) << read.error().message;
-  EXPECT_EQ(to_json(*read), to_json(sent));
+  EXPECT_EQ(base::to_json(*read), base::to_json(sent));
   EXPECT_EQ(read->spec, sent.spec);
   EXPECT_TRUE(read->sends_last_line_only);
   EXPECT_TRUE(read->secret.matches("0123"));
@@ -56,7 +57,7 @@ TEST(AgentConfig, PathsWordsAndValuesAreBytes) {
   sent.log_prefix = "/h\xff/logs/worker-1";
   sent.spec.command.words = {"true", "\xfe"};
   sent.spec.environment = {{"A", "\xc3("}};
-  const auto file = base::memory_file("config", base::dump_json(to_json(sent)));
+  const auto file = base::memory_file("config", base::dump_json(base::to_json(sent)));
   ASSERT_TRUE(file.ok());
   const auto read = read_agent_config(base::format("/proc/self/fd/{}", file->get()));
   ASSERT_TRUE(read.ok()) << read.error().message;
@@ -72,7 +73,7 @@ TEST(AgentConfig, OfAnotherHostNamesTheMastersCertificate) {
   sent.master_host = "h1";
   sent.master_port = 9;
   sent.fingerprint = "ab";
-  const auto read = agent_config_from_json(to_json(sent));
+  const auto read = base::from_json<AgentConfig>(base::to_json(sent));
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->master_host, "h1");
   EXPECT_EQ(read->master_port, 9);
@@ -80,19 +81,19 @@ TEST(AgentConfig, OfAnotherHostNamesTheMastersCertificate) {
 }
 
 TEST(AgentConfig, WithAMissingOrWrongMemberIsRefused) {
-  const base::Json good = to_json(example());
+  const base::Json good = base::to_json(example());
   for (const char* key :
        {"job_id", "spec", "task", "attempt", "secret", "host", "host_reason", "log_prefix"}) {
     base::Json bad = good;
     bad.erase(key);
-    const auto read = agent_config_from_json(bad);
+    const auto read = base::from_json<AgentConfig>(bad);
     ASSERT_FALSE(read.ok()) << key;
     EXPECT_THAT(read.error().message, HasSubstr(key));
   }
   base::Json stranger = good;
   stranger["task"] = "worker:2";
-  ASSERT_FALSE(agent_config_from_json(stranger).ok());
-  EXPECT_THAT(agent_config_from_json(stranger).error().message, HasSubstr("worker:2"));
+  ASSERT_FALSE(base::from_json<AgentConfig>(stranger).ok());
+  EXPECT_THAT(base::from_json<AgentConfig>(stranger).error().message, HasSubstr("worker:2"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "job/cluster_spec.h"
+#include "job/described.h"
 #include "registry/answers.h"
 #include "registry/paths.h"
 
@@ -16,21 +17,10 @@ namespace {
 using base::Json;
 using base::Result;
 
-constexpr int kMaxPlacesAttempt = 1'000'000'000;
 constexpr int kThereStatus = 409;
 constexpr int kGoneStatus = 410;
 constexpr std::string_view kThereWord = "there";
 constexpr std::string_view kEndedWord = "ended";
-
-Result<std::string> text_of(const Json& json, const char* key, std::size_t least,
-                            std::size_t most) {
-  GANGRUN_ASSIGN(std::string text, base::json_member<std::string>(json, key));
-  if (text.size() < least || text.size() > most) {
-    return base::invalid_argument(
-        base::format("\"{}\" has {} bytes; allowed are {} to {}", key, text.size(), least, most));
-  }
-  return text;
-}
 
 // The message of an error as error_answer() writes it.
 std::string told_message(const net::HttpResponse& response) {
@@ -67,34 +57,16 @@ Result<JoinAnswer> answer_of(const net::HttpResponse& response) {
 
 }  // namespace
 
-Json to_json(const JoinRequest& request) {
-  return {{"task", job::to_string(request.task)},
-          {"attempt", request.attempt},
-          {"executor", request.executor},
-          {"host", request.host},
-          {"host_reason", request.host_reason}};
+Result<> JoinRequest::complete() const {
+  const auto address = job::parse_address(job::to_string(job::Address{host, 1}));
+  if (address.ok() && address->host == host) return {};
+  return base::invalid_argument(
+      base::format("\"host\": {} is not a host's name or address", base::shell_quote(host)));
 }
 
 Result<JoinRequest> join_request_from(const std::string& body) {
-  GANGRUN_ASSIGN(const Json json,
-                 parse_body(body, {"task", "attempt", "executor", "host", "host_reason"}));
-  JoinRequest request;
-  GANGRUN_ASSIGN(const std::string task, base::json_member<std::string>(json, "task"));
-  GANGRUN_ASSIGN(request.task, job::parse_task_id(task));
-  GANGRUN_ASSIGN(request.attempt, base::json_member<int>(json, "attempt"));
-  if (request.attempt < 0 || request.attempt > kMaxPlacesAttempt) {
-    return base::invalid_argument(
-        base::format("\"attempt\" is {}; allowed are 0 to {}", request.attempt, kMaxPlacesAttempt));
-  }
-  GANGRUN_ASSIGN(request.executor, text_of(json, "executor", 0, kMaxExecutorBytes));
-  GANGRUN_ASSIGN(request.host, text_of(json, "host", 1, kMaxJoinHostBytes));
-  const auto address = job::parse_address(job::to_string(job::Address{request.host, 1}));
-  if (!address.ok() || address->host != request.host) {
-    return base::invalid_argument(base::format("\"host\": {} is not a host's name or address",
-                                               base::shell_quote(request.host)));
-  }
-  GANGRUN_ASSIGN(request.host_reason, text_of(json, "host_reason", 0, kMaxHostReasonBytes));
-  return request;
+  GANGRUN_ASSIGN(const Json json, base::parse_json(body, kMaxRequestBytes));
+  return base::from_json<JoinRequest>(json);
 }
 
 net::HttpResponse response_of(const JoinAnswer& answer) {
@@ -119,7 +91,7 @@ Result<JoinAnswer> join(const net::Endpoint& endpoint, const base::Secret& secre
   http.path = kJoinPath;
   http.headers.add("Content-Type", "application/json");
   http.headers.add("Authorization", "Bearer " + secret.reveal());
-  http.body = base::dump_json(to_json(request));
+  http.body = base::dump_json(base::to_json(request));
   const std::string what = base::format("join the job at {}", net::to_string(endpoint));
   GANGRUN_ASSIGN(const net::HttpResponse response,
                  net::request(endpoint, http, deadline).context(what));

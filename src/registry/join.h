@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "base/clock.h"
+#include "base/described.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "base/secret.h"
@@ -19,6 +21,7 @@ namespace gangrun::registry {
 inline constexpr std::size_t kMaxExecutorBytes = 200;
 inline constexpr std::size_t kMaxJoinHostBytes = 255;
 inline constexpr std::size_t kMaxHostReasonBytes = 300;
+inline constexpr int kMaxPlacesAttempt = 1'000'000'000;
 
 // Who comes.
 struct JoinRequest {
@@ -28,10 +31,19 @@ struct JoinRequest {
   std::string host;         // by which the other tasks know its machine
   std::string host_reason;  // why by this one
 
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("task", &JoinRequest::task),
+        base::row("attempt", &JoinRequest::attempt, base::Range{0, kMaxPlacesAttempt}),
+        base::row("executor", &JoinRequest::executor, base::Bytes{kMaxExecutorBytes}),
+        base::row("host", &JoinRequest::host, base::Bytes{kMaxJoinHostBytes}),
+        base::row("host_reason", &JoinRequest::host_reason, base::Bytes{kMaxHostReasonBytes}));
+  }
+  [[nodiscard]] base::Result<> complete() const;
+
   friend bool operator==(const JoinRequest&, const JoinRequest&) = default;
 };
 
-base::Json to_json(const JoinRequest& request);
 // From the body of a request.
 base::Result<JoinRequest> join_request_from(const std::string& body);
 

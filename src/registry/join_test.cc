@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/format.h"
+#include "job/described.h"
 
 namespace gangrun::registry {
 namespace {
@@ -11,22 +12,22 @@ namespace {
 JoinRequest sample() { return {{"worker", 2}, 1, "executor 4", "10.0.0.7", "as Spark calls it"}; }
 
 TEST(Join, ARequestComesThroughAsItIs) {
-  const auto read = join_request_from(base::dump_json(to_json(sample())));
+  const auto read = join_request_from(base::dump_json(base::to_json(sample())));
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(*read, sample());
 }
 
 TEST(Join, ARequestThatIsNoneNamesTheMember) {
   const auto error_of = [](const char* key, const base::Json& value) {
-    base::Json json = to_json(sample());
+    base::Json json = base::to_json(sample());
     json[key] = value;
     const auto read = join_request_from(base::dump_json(json));
     return read.ok() ? std::string() : read.error().message;
   };
-  EXPECT_THAT(error_of("host", ""), testing::HasSubstr("\"host\" has 0 bytes; allowed are 1 to"));
+  EXPECT_THAT(error_of("host", ""), testing::HasSubstr("\"host\": '' is not a host's name"));
   EXPECT_THAT(error_of("executor", std::string(kMaxExecutorBytes + 1, 'x')),
-              testing::HasSubstr("\"executor\" has 201 bytes; allowed are 0 to 200"));
-  EXPECT_THAT(error_of("attempt", -1), testing::HasSubstr("\"attempt\" is -1; allowed are 0 to"));
+              testing::HasSubstr("\"executor\" must be at most 200 bytes long"));
+  EXPECT_THAT(error_of("attempt", -1), testing::HasSubstr("\"attempt\" must be from 0 to"));
   EXPECT_THAT(error_of("task", "worker"), testing::HasSubstr("worker"));
   EXPECT_THAT(error_of("secret", "x"), testing::HasSubstr("unknown member \"secret\""));
   EXPECT_THAT(error_of("host", "a b"), testing::HasSubstr("is not a host's name or address"));

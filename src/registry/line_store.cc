@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "job/described.h"
+
 namespace gangrun::registry {
 
 namespace {
@@ -39,40 +41,11 @@ KeptLines LineStore::from(std::int64_t from) const {
   return result;
 }
 
-base::Json to_json(const KeptLines& lines) {
-  base::Json list = base::Json::array();
-  for (const KeptLine& line : lines.lines) {
-    base::Json item = {{"task", job::to_string(line.task)},
-                       {"stream", line.is_error ? "err" : "out"},
-                       {"text", line.text}};
-    if (line.time) item["time"] = base::to_iso8601(*line.time);
-    list.push_back(std::move(item));
-  }
-  return {{"next", lines.next}, {"missed", lines.missed}, {"lines", std::move(list)}};
-}
-
-base::Result<KeptLines> kept_lines_from_json(const base::Json& json) {
-  KeptLines result;
-  GANGRUN_ASSIGN(result.next, base::json_member<std::int64_t>(json, "next"));
-  GANGRUN_ASSIGN(result.missed, base::json_member<std::int64_t>(json, "missed"));
-  const auto lines = json.find("lines");
-  if (lines == json.end() || !lines->is_array()) {
-    return base::invalid_argument("\"lines\" must be an array");
-  }
-  for (const base::Json& item : *lines) {
-    KeptLine line;
-    GANGRUN_ASSIGN(const auto task, base::json_member<std::string>(item, "task"));
-    GANGRUN_ASSIGN(line.task, job::parse_task_id(task));
-    GANGRUN_ASSIGN(const auto stream, base::json_member<std::string>(item, "stream"));
-    line.is_error = stream == "err";
-    GANGRUN_ASSIGN(line.text, base::json_member<std::string>(item, "text"));
-    GANGRUN_ASSIGN(const auto time, base::json_member_or<std::string>(item, "time", ""));
-    if (!time.empty()) {
-      GANGRUN_ASSIGN(line.time, base::parse_iso8601(time));
-    }
-    result.lines.push_back(std::move(line));
-  }
-  return result;
+base::Result<> ErrorOrOutput::read(const base::Json& json, std::string_view key, bool& is_error) {
+  std::string stream;
+  GANGRUN_TRY(base::JsonOf<std::string>::read(json, key, stream));
+  is_error = stream == "err";
+  return {};
 }
 
 }  // namespace gangrun::registry

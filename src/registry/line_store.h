@@ -6,9 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/described.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "job/task_id.h"
@@ -20,11 +22,29 @@ namespace gangrun::registry {
 inline constexpr std::size_t kMaxKeptLineBytes = std::size_t{4} << 20U;
 inline constexpr std::size_t kMaxLinesAnswerBytes = std::size_t{512} << 10U;
 
+// Which of two streams, as a word.
+struct ErrorOrOutput {
+  [[nodiscard]] static base::Json write(bool is_error) { return is_error ? "err" : "out"; }
+  static base::Result<> read(const base::Json& json, std::string_view key, bool& is_error);
+  [[nodiscard]] static std::string bounds() { return "as out or err"; }
+  template <typename T>
+  [[nodiscard]] T sample() const {
+    return true;
+  }
+};
+
 struct KeptLine {
   job::TaskId task;
   bool is_error = false;
   std::string text;
   std::optional<base::WallTime> time{};  // when it came; none: the master is an older one
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("task", &KeptLine::task),
+                      base::row("stream", &KeptLine::is_error, ErrorOrOutput{}),
+                      base::row("text", &KeptLine::text), base::row("time", &KeptLine::time));
+  }
 
   friend bool operator==(const KeptLine&, const KeptLine&) = default;
 };
@@ -33,6 +53,12 @@ struct KeptLines {
   std::int64_t next = 0;    // to be asked for next
   std::int64_t missed = 0;  // lines that were asked for and are not kept any more
   std::vector<KeptLine> lines;
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("next", &KeptLines::next), base::row("missed", &KeptLines::missed),
+                      base::row("lines", &KeptLines::lines));
+  }
 
   friend bool operator==(const KeptLines&, const KeptLines&) = default;
 };
@@ -54,8 +80,5 @@ class LineStore {
   std::size_t bytes_ = 0;
   std::deque<KeptLine> lines_;
 };
-
-base::Json to_json(const KeptLines& lines);
-base::Result<KeptLines> kept_lines_from_json(const base::Json& json);
 
 }  // namespace gangrun::registry

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "job/described.h"
 #include "job/test_tasks.h"
 
 namespace gangrun::registry {
@@ -51,8 +52,8 @@ TEST(LineStore, ComesBackFromJson) {
   store.add(job::kWorker0, true, "\"quoted\" \xc3\xa4");
   store.add(job::kWorker0, false, "timed", base::WallTime(std::chrono::seconds(1'769'860'800)));
   const KeptLines kept = store.from(0);
-  EXPECT_EQ(kept_lines_from_json(to_json(kept)).value(), kept);
-  EXPECT_FALSE(kept_lines_from_json({{"next", 1}}).ok());
+  EXPECT_EQ(base::from_json<KeptLines>(base::to_json(kept)).value(), kept);
+  EXPECT_FALSE(base::from_json<KeptLines>({{"next", 1}}).ok());
 }
 
 }  // namespace

@@ -7,9 +7,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <variant>
 #include <vector>
 
+#include "base/described.h"
 #include "base/result.h"
 #include "base/secret.h"
 #include "job/cluster_spec.h"
@@ -17,6 +19,7 @@
 #include "job/figures.h"
 #include "job/spec.h"
 #include "job/task_id.h"
+#include "registry/message_forms.h"
 
 // What agents and the master say to each other in a session (docs/protocols/registry.md): one JSON
 // object in each text frame. Decoding is strict: an unknown member, a wrong type or a value over a
@@ -28,43 +31,17 @@ inline constexpr int kProtocol = 2;
 // One connection of an agent, to the master.
 using SessionId = std::uint64_t;
 
-// Frames over these are refused unread. A start for 10,000 tasks with the longest host names fits.
-inline constexpr std::size_t kMaxAgentMessageBytes = std::size_t{1} << 20U;
-inline constexpr std::size_t kMaxMasterMessageBytes = std::size_t{4} << 20U;
-// Of one log message, whatever the size of the log. The bytes are those of all its lines together.
-inline constexpr std::size_t kMaxLinesOfLogMessage = 256;
-// More than what process/output.h hands on of a line, with its words about the rest.
-inline constexpr std::size_t kMaxLogLineBytes = std::size_t{20} << 10U;
-// Of a task's last line, as it is shown.
-inline constexpr std::size_t kMaxLastLineBytes = 400;
-inline constexpr std::size_t kMaxIncompleteLogBytes = std::size_t{4} << 10U;
-inline constexpr std::size_t kMaxBytesOfLogMessage = std::size_t{64} << 10U;
-inline constexpr std::size_t kMaxMorePorts = job::kMaxPortsPerTask - 1;
-inline constexpr std::size_t kMaxReasonBytes = std::size_t{1} << 10U;
-inline constexpr std::size_t kFingerprintDigits = 64;
-inline constexpr std::size_t kMaxRendezvousKeyBytes = 512;  // "SCOPE/NAME"
-inline constexpr std::size_t kMaxRendezvousValueBytes = std::size_t{256} << 10U;
-// The whole of a result, and of it in one message, where it is written in hexadecimal digits.
-inline constexpr std::size_t kMaxTokensBytes = std::size_t{1} << 20U;
-inline constexpr std::int64_t kMaxResultBytes = std::int64_t{256} << 20U;
-inline constexpr std::size_t kMaxResultPartBytes = std::size_t{384} << 10U;
-inline constexpr int kMaxAttempt = 1'000'000;
-inline constexpr int kMaxGeneration = 1'000'000;
-inline constexpr std::chrono::milliseconds kMaxInterval = std::chrono::hours(24);
-inline constexpr std::chrono::milliseconds kMaxEndedAgo = std::chrono::hours(24 * 30);
-
-// What the user's command of an agent is doing. kStarting: the agent was told to start it.
-enum class AgentState { kWaiting, kStarting, kRunning, kExited };
-enum class Stream { kOut, kErr };
-
-std::string_view to_string(AgentState state);
-std::string_view to_string(Stream stream);
-
 // The report of a run that has ended, and how long ago that was when the message was written:
 // hosts' clocks differ, so no message carries a time of day.
 struct PastExit {
   job::ExitReport report;
   std::chrono::milliseconds ago{0};
+
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("exit", &PastExit::report),
+        base::row("ended_ms_ago", &PastExit::ago, base::Range{0, kMaxEndedAgo.count()}));
+  }
 
   friend bool operator==(const PastExit&, const PastExit&) = default;
 };
@@ -74,6 +51,12 @@ struct PastExit {
 struct ControlAddress {
   std::uint16_t port = 0;
   std::string fingerprint;  // of the agent's certificate
+
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("control_port", &ControlAddress::port, base::Range{1, 65535}),
+        base::row("control_fingerprint", &ControlAddress::fingerprint, Fingerprint{}));
+  }
 
   friend bool operator==(const ControlAddress&, const ControlAddress&) = default;
 };
@@ -96,6 +79,26 @@ struct ReportMessage {
   std::string address_reason{};  // why this address and no other of its host
   std::optional<ControlAddress> control{};
 
+  static constexpr std::string_view kName = "report";
+  static constexpr auto rows() {
+    return std::tuple(
+        base::FixedRow<ReportMessage>{"protocol", kProtocol, other_protocol},
+        base::row("task", &ReportMessage::task),
+        base::row("attempt", &ReportMessage::attempt, kAttemptForm),
+        base::row("address", &ReportMessage::address),
+        base::row("more_ports", &ReportMessage::more_ports,
+                  base::ListOf<base::Range>{kMaxMorePorts, {1, 65535}}),
+        base::row("address_reason", &ReportMessage::address_reason, kReasonForm),
+        base::row("pid", &ReportMessage::pid, kPidForm), base::row("state", &ReportMessage::state),
+        base::row("run_attempt", &ReportMessage::run_attempt, base::Range{0, kMaxAttempt}),
+        base::row("generation", &ReportMessage::generation, kGenerationOrNoneForm),
+        base::row("user_pid", &ReportMessage::user_pid, kPidForm),
+        base::flat_row(&ReportMessage::control), base::flat_row(&ReportMessage::exit));
+  }
+  // Some members are there, or not zero, in some states only.
+  [[nodiscard]] base::Result<> complete() const;
+  void make_valid() { exit.reset(); }
+
   friend bool operator==(const ReportMessage&, const ReportMessage&) = default;
 };
 
@@ -103,6 +106,13 @@ struct StartedMessage {
   int attempt = 1;
   int generation = 1;
   std::int64_t pid = 0;  // of the user's first process
+
+  static constexpr std::string_view kName = "started";
+  static constexpr auto rows() {
+    return std::tuple(base::row("attempt", &StartedMessage::attempt, kAttemptForm),
+                      base::row("generation", &StartedMessage::generation, kGenerationForm),
+                      base::row("pid", &StartedMessage::pid, kPidForm));
+  }
 
   friend bool operator==(const StartedMessage&, const StartedMessage&) = default;
 };
@@ -112,6 +122,13 @@ struct ExitedMessage {
   int generation = 1;
   PastExit exit;
 
+  static constexpr std::string_view kName = "exited";
+  static constexpr auto rows() {
+    return std::tuple(base::row("attempt", &ExitedMessage::attempt, kAttemptForm),
+                      base::row("generation", &ExitedMessage::generation, kGenerationForm),
+                      base::flat_row(&ExitedMessage::exit));
+  }
+
   friend bool operator==(const ExitedMessage&, const ExitedMessage&) = default;
 };
 
@@ -119,6 +136,13 @@ struct HeartbeatMessage {
   std::int64_t memory_bytes = 0;
   double cpu_seconds = 0;
   bool progress = false;  // output or CPU time since the last one
+
+  static constexpr std::string_view kName = "heartbeat";
+  static constexpr auto rows() {
+    return std::tuple(base::row("memory_bytes", &HeartbeatMessage::memory_bytes, kNumberForm),
+                      base::row("cpu_seconds", &HeartbeatMessage::cpu_seconds, base::Amount{}),
+                      base::row("progress", &HeartbeatMessage::progress));
+  }
 
   friend bool operator==(const HeartbeatMessage&, const HeartbeatMessage&) = default;
 };
@@ -130,6 +154,18 @@ struct LogMessage {
   // Why lines are not in the log file; empty: nothing new of that.
   std::string incomplete{};
 
+  static constexpr std::string_view kName = "log";
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("stream", &LogMessage::stream),
+        base::row("lines", &LogMessage::lines,
+                  base::ListOf<base::Bytes>{kMaxLinesOfLogMessage, {kMaxLogLineBytes}}),
+        base::row("dropped", &LogMessage::dropped, kNumberForm),
+        base::row_if_set("incomplete", &LogMessage::incomplete,
+                         base::Bytes{kMaxIncompleteLogBytes}));
+  }
+  [[nodiscard]] base::Result<> complete() const;
+
   friend bool operator==(const LogMessage&, const LogMessage&) = default;
 };
 
@@ -139,6 +175,12 @@ struct PortLostMessage {
   int attempt = 1;
   int generation = 0;
 
+  static constexpr std::string_view kName = "port_lost";
+  static constexpr auto rows() {
+    return std::tuple(base::row("attempt", &PortLostMessage::attempt, kAttemptForm),
+                      base::row("generation", &PortLostMessage::generation, kGenerationOrNoneForm));
+  }
+
   friend bool operator==(const PortLostMessage&, const PortLostMessage&) = default;
 };
 
@@ -147,6 +189,13 @@ struct FiguresMessage {
   int attempt = 1;
   int generation = 1;
   job::Figures figures;
+
+  static constexpr std::string_view kName = "figures";
+  static constexpr auto rows() {
+    return std::tuple(base::row("attempt", &FiguresMessage::attempt, kAttemptForm),
+                      base::row("generation", &FiguresMessage::generation, kGenerationForm),
+                      base::row("figures", &FiguresMessage::figures));
+  }
 
   friend bool operator==(const FiguresMessage&, const FiguresMessage&) = default;
 };
@@ -160,11 +209,19 @@ struct ResultMessage {
   std::int64_t size = 0;  // of the whole, more than 0
   std::string bytes;      // at least one
 
+  static constexpr std::string_view kName = "result";
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("attempt", &ResultMessage::attempt, kAttemptForm),
+        base::row("generation", &ResultMessage::generation, kGenerationForm),
+        base::row("offset", &ResultMessage::offset, base::Range{0, kMaxResultBytes - 1}),
+        base::row("size", &ResultMessage::size, base::Range{1, kMaxResultBytes}),
+        base::row("bytes", &ResultMessage::bytes, base::Hex{kMaxResultPartBytes}));
+  }
+  [[nodiscard]] base::Result<> complete() const;
+
   friend bool operator==(const ResultMessage&, const ResultMessage&) = default;
 };
-
-enum class RendezvousAction { kGet, kPut, kDelete };
-std::string_view to_string(RendezvousAction action);
 
 // What a process asks of its agent's key-value store (docs/protocols/rendezvous.md), which the
 // master keeps for the whole gang. The `id` comes back in the answer.
@@ -176,6 +233,21 @@ struct RendezvousMessage {
   std::string key;
   std::string value;  // of a put, any bytes
 
+  static constexpr std::string_view kName = "rendezvous";
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("attempt", &RendezvousMessage::attempt, kAttemptForm),
+        base::row("generation", &RendezvousMessage::generation, kGenerationForm),
+        base::row("id", &RendezvousMessage::id, kNumberForm),
+        base::row("action", &RendezvousMessage::action),
+        base::row("key", &RendezvousMessage::key, base::Bytes{kMaxRendezvousKeyBytes}),
+        base::row_when(is_put, "value", &RendezvousMessage::value,
+                       base::Hex{kMaxRendezvousValueBytes}));
+  }
+  static bool is_put(const RendezvousMessage& message) {
+    return message.action == RendezvousAction::kPut;
+  }
+
   friend bool operator==(const RendezvousMessage&, const RendezvousMessage&) = default;
 };
 
@@ -185,11 +257,21 @@ struct WelcomeMessage {
   // How long the agent goes on without a master; 0: the loss of the session ends it.
   std::chrono::milliseconds master_lost{0};
 
+  static constexpr std::string_view kName = "welcome";
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("heartbeat_ms", &WelcomeMessage::heartbeat, base::Range{1, kMaxInterval.count()}),
+        base::row("master_lost_ms", &WelcomeMessage::master_lost, kIntervalForm));
+  }
+
   friend bool operator==(const WelcomeMessage&, const WelcomeMessage&) = default;
 };
 
 // The answer to every heartbeat, by which an agent knows that its master lives.
 struct AliveMessage {
+  static constexpr std::string_view kName = "alive";
+  static constexpr auto rows() { return std::tuple(); }
+
   friend bool operator==(const AliveMessage&, const AliveMessage&) = default;
 };
 
@@ -197,6 +279,20 @@ struct StartMessage {
   int attempt = 1;
   int restarts = 0;  // how often this job has started this task before
   job::ClusterSpec cluster_spec;
+
+  static constexpr std::string_view kName = "start";
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("attempt", &StartMessage::attempt, kAttemptForm),
+        base::row("restarts", &StartMessage::restarts, kGenerationOrNoneForm),
+        base::OwnRow<StartMessage>{"cluster_spec", "a cluster spec, in one of three forms",
+                                   write_spec, read_spec, make_spec});
+  }
+  [[nodiscard]] base::Result<> complete() const;
+  // In the member "cluster_spec", or "outline"; one that is packed comes from starts.h.
+  static void write_spec(const StartMessage& message, base::Json& json);
+  static base::Result<> read_spec(base::Members& in, StartMessage& message);
+  static void make_spec(StartMessage& message);
 
   friend bool operator==(const StartMessage&, const StartMessage&) = default;
 };
@@ -206,6 +302,11 @@ struct StartMessage {
 struct NoticeMessage {
   std::optional<std::chrono::milliseconds> left;
 
+  static constexpr std::string_view kName = "notice";
+  static constexpr auto rows() {
+    return std::tuple(base::row("left_ms", &NoticeMessage::left, kIntervalForm));
+  }
+
   friend bool operator==(const NoticeMessage&, const NoticeMessage&) = default;
 };
 
@@ -213,6 +314,11 @@ struct NoticeMessage {
 // (docs/secure-clusters.md). The file that the user's process knows gets it.
 struct TokensMessage {
   base::Secret file;
+
+  static constexpr std::string_view kName = "tokens";
+  static constexpr auto rows() {
+    return std::tuple(base::row("file", &TokensMessage::file, base::Hex{kMaxTokensBytes}));
+  }
 
   friend bool operator==(const TokensMessage& one, const TokensMessage& other) {
     return one.file.reveal() == other.file.reveal();
@@ -223,12 +329,22 @@ struct TokensMessage {
 struct StopMessage {
   std::chrono::milliseconds grace{0};
 
+  static constexpr std::string_view kName = "stop";
+  static constexpr auto rows() {
+    return std::tuple(base::row("grace_ms", &StopMessage::grace, kIntervalForm));
+  }
+
   friend bool operator==(const StopMessage&, const StopMessage&) = default;
 };
 
 // Stop the user's process, if it runs, and end.
 struct EndMessage {
   std::chrono::milliseconds grace{0};
+
+  static constexpr std::string_view kName = "end";
+  static constexpr auto rows() {
+    return std::tuple(base::row("grace_ms", &EndMessage::grace, kIntervalForm));
+  }
 
   friend bool operator==(const EndMessage&, const EndMessage&) = default;
 };
@@ -238,6 +354,12 @@ struct RefusedMessage {
   std::string reason;
   // True where the same report may be accepted later: the task's earlier session is still open.
   bool retry = false;
+
+  static constexpr std::string_view kName = "refused";
+  static constexpr auto rows() {
+    return std::tuple(base::row("reason", &RefusedMessage::reason, kReasonForm),
+                      base::row("retry", &RefusedMessage::retry));
+  }
 
   friend bool operator==(const RefusedMessage&, const RefusedMessage&) = default;
 };
@@ -249,6 +371,15 @@ struct RendezvousAnswerMessage {
   std::string value;    // of a get that was not refused
   std::string refused;  // why nothing was done; empty where it was
 
+  static constexpr std::string_view kName = "rendezvous";
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("attempt", &RendezvousAnswerMessage::attempt, kAttemptForm),
+        base::row("id", &RendezvousAnswerMessage::id, kNumberForm),
+        base::row("value", &RendezvousAnswerMessage::value, base::Hex{kMaxRendezvousValueBytes}),
+        base::row("refused", &RendezvousAnswerMessage::refused, kReasonForm));
+  }
+
   friend bool operator==(const RendezvousAnswerMessage&, const RendezvousAnswerMessage&) = default;
 };
 
@@ -257,6 +388,13 @@ struct ResultKeptMessage {
   int attempt = 1;
   std::int64_t kept = 0;
   std::string refused{};  // why it is not kept, and nothing more is wanted; empty where it is
+
+  static constexpr std::string_view kName = "result_kept";
+  static constexpr auto rows() {
+    return std::tuple(base::row("attempt", &ResultKeptMessage::attempt, kAttemptForm),
+                      base::row("kept", &ResultKeptMessage::kept, base::Range{0, kMaxResultBytes}),
+                      base::row("refused", &ResultKeptMessage::refused, kReasonForm));
+  }
 
   friend bool operator==(const ResultKeptMessage&, const ResultKeptMessage&) = default;
 };

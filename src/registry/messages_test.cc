@@ -5,6 +5,8 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/test_described.h"
+#include "job/described.h"
 #include "net/packing.h"
 
 namespace gangrun::registry {
@@ -121,6 +123,15 @@ TEST(MessagesTest, APackedSpecIsUnderstood) {
   EXPECT_THAT(huge.error().message, HasSubstr("start: packed: more than"));
 }
 
+TEST(MessagesTest, AreInTheDocumentAndTheFuzzersCorpus) {
+  const std::string document = "docs/protocols/registry.md";
+  base::expect_in_document<AgentMessage>(document, "messages of agents");
+  base::expect_in_document<MasterMessage>(document, "messages of the master");
+  const std::string decode(1, '\0');
+  base::expect_samples_in_corpus<AgentMessage>("type", "registry/agent", decode);
+  base::expect_samples_in_corpus<MasterMessage>("type", "registry/master", decode);
+}
+
 TEST(MessagesTest, NoDirectionUnderstandsTheOther) {
   for (const AgentMessage& message : agent_messages()) {
     EXPECT_FALSE(decode_master_message(encode(message)).ok());
@@ -215,7 +226,7 @@ TEST(MessagesTest, WrongAgentFramesAreToldByName) {
       {with("more_ports", 1), "\"more_ports\""},
       {with("more_ports", {0}), "\"more_ports\""},
       {with("more_ports", {65536}), "\"more_ports\""},
-      {with("more_ports", std::vector<int>(64, 1)), "\"more_ports\" must be at most 63 ports"},
+      {with("more_ports", std::vector<int>(64, 1)), "\"more_ports\" must be a list of at most 63"},
       {with("address_reason", std::string(1025, 'x')), "\"address_reason\""},
       {with("pid", -1), "\"pid\""},
       {with("control_port", 1), "\"control_fingerprint\""},
@@ -227,8 +238,8 @@ TEST(MessagesTest, WrongAgentFramesAreToldByName) {
       {with("generation", 1), "\"generation\""},
       {with("generation", 1ULL << 63U), "\"generation\""},
       {with("user_pid", 5), "\"user_pid\""},
-      {with("exit", job::to_json(some_exit())), "\"exit\""},
-      {with("ended_ms_ago", 1), "\"exit\""},
+      {with("exit", base::to_json(some_exit())), "\"ended_ms_ago\" is missing"},
+      {with("ended_ms_ago", 1), "\"exit\" is missing"},
       {R"({"type":"started","attempt":1,"generation":0,"pid":1})", "\"generation\""},
       {R"({"type":"heartbeat","memory_bytes":-1,"cpu_seconds":0,"progress":true})",
        "\"memory_bytes\""},

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "job/described.h"
 #include "net/http.h"
 #include "registry/paths.h"
 
@@ -58,7 +59,7 @@ base::Result<job::JobStatus> fetch_status(const net::Endpoint& endpoint, const b
   request.path = kStatusPath;
   GANGRUN_ASSIGN(const HttpResponse response, ask(endpoint, secret, std::move(request), deadline));
   GANGRUN_ASSIGN(const Json json, base::parse_json(response.body, net::kMaxResponseBytes));
-  return job::job_status_from_json(json).context("the status of the job");
+  return base::from_json<job::JobStatus>(json).context("the status of the job");
 }
 
 base::Result<> request_stop(const net::Endpoint& endpoint, const base::Secret& secret, bool at_once,
@@ -84,7 +85,7 @@ base::Result<KeptLines> fetch_lines(const net::Endpoint& endpoint, const base::S
   request.query["wait_ms"] = std::to_string(wait.count());
   GANGRUN_ASSIGN(const HttpResponse response, ask(endpoint, secret, std::move(request), deadline));
   GANGRUN_ASSIGN(const Json json, base::parse_json(response.body, net::kMaxResponseBytes));
-  return kept_lines_from_json(json).context("the lines of the job");
+  return base::from_json<KeptLines>(json).context("the lines of the job");
 }
 
 base::Result<job::ClusterSpec> fetch_cluster_spec(const net::Endpoint& endpoint,

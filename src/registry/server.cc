@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "job/described.h"
 #include "registry/answers.h"
 #include "registry/messages.h"
 #include "registry/paths.h"
@@ -180,7 +181,8 @@ void Server::on_request(const HttpRequest& request, net::Responder responder) {
   if (request.path == kClusterSpecPath) return on_cluster_spec(request, std::move(responder));
   if (request.path == kStatusPath) {
     if (request.method != "GET") return responder.answer(method_not_allowed("GET"));
-    return responder.answer(json_response(200, base::dump_json(job::to_json(callbacks_.status()))));
+    return responder.answer(
+        json_response(200, base::dump_json(base::to_json(callbacks_.status()))));
   }
   if (request.path == kStopPath) {
     if (request.method != "POST") return responder.answer(method_not_allowed("POST"));
@@ -264,7 +266,7 @@ void Server::answer_lines(std::uint64_t waiter) {
 HttpResponse Server::lines_response(std::int64_t from) {
   const KeptLines lines = lines_.from(from);
   lines_given_ = lines.next;
-  return json_response(200, base::dump_json(to_json(lines)));
+  return json_response(200, base::dump_json(base::to_json(lines)));
 }
 
 HttpResponse Server::spec_response() const { return json_response(200, starts_->encoded_spec()); }

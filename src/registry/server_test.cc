@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "job/described.h"
 #include "job/test_tasks.h"
 #include "net/client.h"
 #include "registry/messages.h"
@@ -346,8 +347,8 @@ TEST_F(ServerTest, OverTlsTheSameHolds) {
 }
 
 TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
-  const std::string body = base::dump_json(
-      to_json(JoinRequest{{"worker", 0}, 0, "executor 1", "10.0.0.7", "as it is called there"}));
+  const std::string body = base::dump_json(base::to_json(
+      JoinRequest{{"worker", 0}, 0, "executor 1", "10.0.0.7", "as it is called there"}));
   EXPECT_EQ(ask("POST", "/v1/join", body).status, 404);
   std::vector<JoinRequest> came;
   Server open(loop, base::Secret(kJobSecret), DeskOptions{},

@@ -96,22 +96,4 @@ Result<ZooKeeperFiles> read_zookeeper_files(const job::ZooKeeper& zookeeper,
   return files;
 }
 
-base::Json to_json(const ZooKeeperFiles& files) {
-  return {{"ca", files.authorities_pem},
-          {"certificate", files.certificate_pem},
-          {"key", files.key_pem.reveal()},
-          {"password", files.password.reveal()}};
-}
-
-Result<ZooKeeperFiles> zookeeper_files_from_json(const base::Json& json) {
-  ZooKeeperFiles files;
-  GANGRUN_ASSIGN(files.authorities_pem, base::json_member<std::string>(json, "ca"));
-  GANGRUN_ASSIGN(files.certificate_pem, base::json_member<std::string>(json, "certificate"));
-  GANGRUN_ASSIGN(std::string key, base::json_member<std::string>(json, "key"));
-  files.key_pem = base::Secret(std::move(key));
-  GANGRUN_ASSIGN(std::string password, base::json_member<std::string>(json, "password"));
-  files.password = base::Secret(std::move(password));
-  return files;
-}
-
 }  // namespace gangrun::registry

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "job/described.h"
 #include "net/certificate.h"
 
 namespace gangrun::registry {
@@ -51,13 +52,13 @@ TEST_F(ZooKeeperFilesTest, TheyTravelAsTheyAre) {
   const auto files = read_zookeeper_files(zookeeper, folder_);
   ASSERT_TRUE(files.ok()) << files.error().message;
   EXPECT_FALSE(files->empty());
-  const auto again = zookeeper_files_from_json(to_json(*files));
+  const auto again = base::from_json<ZooKeeperFiles>(base::to_json(*files));
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(again->authorities_pem, certificate->certificate_pem);
   EXPECT_EQ(again->certificate_pem, certificate->certificate_pem);
   EXPECT_EQ(again->key_pem.reveal(), certificate->key_pem.reveal());
   EXPECT_EQ(again->password.reveal(), "of ann");
-  EXPECT_FALSE(zookeeper_files_from_json({{"ca", ""}}).ok());
+  EXPECT_FALSE(base::from_json<ZooKeeperFiles>({{"ca", ""}}).ok());
 }
 
 TEST_F(ZooKeeperFilesTest, WithoutFilesThereIsNothing) {

@@ -55,7 +55,8 @@ void Master::handle(gang::Event event) {
 void Master::act_upon(const journal::RecordedGang::Handled& handled) {
   world_.records_.push_back({handled.event, world_.now()});
   if (world_.is_verbose()) {
-    world_.say(format("<- {}", base::dump_json(gang::to_json(handled.event, world_.origin_))));
+    const gang::Event told = gang::moved_by(base::Instant{} - world_.origin_, handled.event);
+    world_.say(format("<- {}", base::dump_json(gang::to_json(told))));
   }
   world_.judge_step(handled.event, handled.decisions);
   for (const gang::Decision& decision : handled.decisions) {

@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "job/described.h"
 
 namespace gangrun::cluster {
 
@@ -9,7 +10,7 @@ base::Json agent_config(const Launch& launch, const job::Gpus& of_machine,
                         const std::vector<job::Gpu>& gpus, const HostNetwork* network) {
   base::Json config = launch.agent_config;
   // A task that asked for none must not see those of the others.
-  if (!of_machine.list.empty()) config["gpus"] = job::to_json(job::Gpus{of_machine.maker, gpus});
+  if (!of_machine.list.empty()) config["gpus"] = base::to_json(job::Gpus{of_machine.maker, gpus});
   if (launch.wanted) config["wanted_port"] = launch.wanted->port;
   if (network != nullptr) {
     config["host"] = network->address;

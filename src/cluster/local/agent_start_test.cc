@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "job/described.h"
+
 namespace gangrun::cluster {
 namespace {
 
@@ -22,8 +24,8 @@ TEST(AgentStart, ATaskWithoutGpusIsToldThatItHasNoneOfTheMachines) {
   const job::Gpus machine{job::GpuMaker::kAmd, {{"0", "l0", "", ""}, {"1", "l1", "", ""}}};
   const base::Json none = agent_config(launch(), machine, {}, nullptr);
   const base::Json one = agent_config(launch(), machine, {machine.list[1]}, nullptr);
-  EXPECT_EQ(none["gpus"], job::to_json(job::Gpus{job::GpuMaker::kAmd, {}}));
-  EXPECT_EQ(one["gpus"], job::to_json(job::Gpus{job::GpuMaker::kAmd, {machine.list[1]}}));
+  EXPECT_EQ(none["gpus"], base::to_json(job::Gpus{job::GpuMaker::kAmd, {}}));
+  EXPECT_EQ(one["gpus"], base::to_json(job::Gpus{job::GpuMaker::kAmd, {machine.list[1]}}));
 }
 
 TEST(AgentStart, ItsHostKnowsTheMasterByAnotherAddress) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/test_described.h"
+#include "job/described.h"
 namespace gangrun::cluster {
 namespace {
 
@@ -93,6 +95,11 @@ TEST(KeeperMessages, ComeBack) {
 }
 
 // It replaced the client's own line on the terminal.
+TEST(KeeperMessages, AreInTheDocumentAndTheFuzzersCorpus) {
+  base::expect_in_document<KeeperMessage>("docs/protocols/ssh.md", "messages of a keeper");
+  base::expect_samples_in_corpus<KeeperMessage>("op", "keeper/message");
+}
+
 TEST(KeeperMessages, AFolderIsAPathThatDoesNothingToATerminal) {
   for (const char* folder : {"", "tmp", "/tmp/a\rgangrun: succeeded", "/tmp/\x1b[2J", "/a\nb"}) {
     HelloMessage hello;
@@ -150,7 +157,7 @@ TEST(KeeperMessages, MissNothingAndHaveNothingElse) {
 TEST(KeeperMessages, AnUnknownOneIsRefusedByName) {
   const auto read = keeper_message_from_json({{"op", "dance"}});
   ASSERT_FALSE(read.ok());
-  EXPECT_EQ(read.error().message, "no message is called \"dance\"");
+  EXPECT_EQ(read.error().message, "unknown message \"dance\"");
   EXPECT_FALSE(keeper_message_from_json(base::Json::array()).ok());
 }
 

@@ -5,21 +5,15 @@
 
 namespace gangrun::cluster {
 
-base::Json to_json(const JobAccess& access) {
-  return {{"secret", access.secret.reveal()},
-          {"fingerprint", access.fingerprint},
-          {"spec", job::to_json(access.spec, job::PlanForm::kForPrograms)}};
+base::Json YarnSpec::write(const job::JobSpec& spec) {
+  return job::to_json(spec, job::PlanForm::kForPrograms);
 }
 
-base::Result<JobAccess> job_access_from_json(const base::Json& json) {
-  JobAccess access;
-  GANGRUN_ASSIGN(std::string secret, base::json_member<std::string>(json, "secret"));
-  access.secret = base::Secret(std::move(secret));
-  GANGRUN_ASSIGN(access.fingerprint, base::json_member<std::string>(json, "fingerprint"));
-  const auto spec = json.find("spec");
-  if (spec == json.end()) return base::invalid_argument("\"spec\" is missing");
-  GANGRUN_ASSIGN(access.spec, job::job_spec_from_json(*spec, {&YarnOptions::section()}));
-  return access;
+base::Result<> YarnSpec::read(const base::Json& json, std::string_view key, job::JobSpec& out) {
+  auto spec = job::job_spec_from_json(json, {&YarnOptions::section()});
+  if (!spec.ok()) return spec.error().context(key);
+  out = *std::move(spec);
+  return {};
 }
 
 }  // namespace gangrun::cluster

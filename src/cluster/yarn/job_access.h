@@ -2,7 +2,10 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <tuple>
 
+#include "base/described.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "base/secret.h"
@@ -45,15 +48,30 @@ inline constexpr const char* kResultsFolder = "/results";
 inline constexpr const char* kOutputsFolder = "/outputs";
 inline constexpr const char* kStatusFile = "/status.json";
 
+// A job with YARN's section.
+struct YarnSpec {
+  [[nodiscard]] static base::Json write(const job::JobSpec& spec);
+  static base::Result<> read(const base::Json& json, std::string_view key, job::JobSpec& out);
+  [[nodiscard]] static std::string bounds() { return {}; }
+  template <typename T>
+  [[nodiscard]] T sample() const {
+    return {};
+  }
+};
+
 // What a command on another machine needs to speak to a job's master: who may read the file
 // (its user, 0600) has the rights over the job.
 struct JobAccess {
   base::Secret secret;
   std::string fingerprint;  // of the master's certificate
   job::JobSpec spec;
-};
 
-base::Json to_json(const JobAccess& access);
-base::Result<JobAccess> job_access_from_json(const base::Json& json);
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("secret", &JobAccess::secret),
+                      base::row("fingerprint", &JobAccess::fingerprint),
+                      base::row("spec", &JobAccess::spec, YarnSpec{}));
+  }
+};
 
 }  // namespace gangrun::cluster

@@ -2,16 +2,59 @@
 
 #include <map>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/described.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "base/secret.h"
+#include "cluster/yarn/job_access.h"
 #include "hadoop/records.h"
 #include "job/spec.h"
 #include "net/certificate.h"
 #include "registry/zookeeper_files.h"
+
+namespace gangrun::base {
+
+// Structs of rooms that know nothing of a master, as one is told of them.
+template <>
+struct RowsOf<net::JobCertificate> {
+  static constexpr auto rows() {
+    return std::tuple(row("certificate", &net::JobCertificate::certificate_pem),
+                      row("key", &net::JobCertificate::key_pem));
+  }
+};
+
+template <>
+struct RowsOf<hadoop::LocalResource> {
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    using Resource = hadoop::LocalResource;
+    return std::tuple(row("scheme", &Resource::scheme), row("host", &Resource::host),
+                      row("port", &Resource::port), row("path", &Resource::path),
+                      row("size", &Resource::size), row("timestamp", &Resource::timestamp),
+                      row("type", &Resource::type, ByNumber{}),
+                      row("visibility", &Resource::visibility, ByNumber{}));
+  }
+};
+
+template <>
+struct RowsOf<hadoop::NodeReport> {
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(flat_row(&hadoop::NodeReport::id), row("rack", &hadoop::NodeReport::rack));
+  }
+};
+
+template <>
+struct RowsOf<hadoop::NodeId> {
+  static constexpr auto rows() { return std::tuple(row("host", &hadoop::NodeId::host)); }
+};
+
+}  // namespace gangrun::base
 
 namespace gangrun::cluster {
 
@@ -45,9 +88,26 @@ struct YarnMasterConfig {
   std::map<std::string, hadoop::LocalResource> files;
   // What those of one type get besides.
   std::map<std::string, std::map<std::string, hadoop::LocalResource>> archives;
-};
 
-base::Json to_json(const YarnMasterConfig& config);
-base::Result<YarnMasterConfig> yarn_master_config_from_json(const base::Json& json);
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("spec", &YarnMasterConfig::spec, YarnSpec{}),
+        base::row("secret", &YarnMasterConfig::secret),
+        base::row("zookeeper_files", &YarnMasterConfig::zookeeper_files),
+        base::flat_row(&YarnMasterConfig::certificate),
+        base::row("submitted", &YarnMasterConfig::submitted),
+        base::row("hadoop", &YarnMasterConfig::hadoop), base::row("user", &YarnMasterConfig::user),
+        base::row("token_service", &YarnMasterConfig::token_service),
+        base::row("principal", &YarnMasterConfig::principal),
+        base::row("krb5_config", &YarnMasterConfig::krb5_config),
+        base::row("staging_folder", &YarnMasterConfig::staging_folder),
+        base::row("history_folder", &YarnMasterConfig::history_folder),
+        base::row("nodes", &YarnMasterConfig::nodes), base::row("files", &YarnMasterConfig::files),
+        base::row("archives", &YarnMasterConfig::archives));
+  }
+  // The certificate's fingerprint follows from it.
+  base::Result<> complete();
+};
 
 }  // namespace gangrun::cluster

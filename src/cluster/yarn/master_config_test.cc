@@ -4,6 +4,7 @@
 
 #include "cluster/yarn/job_access.h"
 #include "cluster/yarn/yarn_options.h"
+#include "job/described.h"
 
 namespace gangrun::cluster {
 namespace {
@@ -49,31 +50,31 @@ YarnMasterConfig config() {
 
 TEST(YarnMasterConfig, ComesBackFromJson) {
   const YarnMasterConfig sent = config();
-  const auto got = yarn_master_config_from_json(to_json(sent));
+  const auto got = base::from_json<YarnMasterConfig>(base::to_json(sent));
   ASSERT_TRUE(got.ok()) << got.error().message;
-  EXPECT_EQ(to_json(*got), to_json(sent));
+  EXPECT_EQ(base::to_json(*got), base::to_json(sent));
   EXPECT_EQ(got->spec, sent.spec);
   EXPECT_EQ(got->certificate.fingerprint, sent.certificate.fingerprint);
   EXPECT_EQ(got->submitted, sent.submitted);
 }
 
 TEST(YarnMasterConfig, EveryMemberIsNeeded) {
-  const base::Json whole = to_json(config());
+  const base::Json whole = base::to_json(config());
   for (const auto& [name, value] : whole.items()) {
     base::Json without = whole;
     without.erase(name);
-    EXPECT_FALSE(yarn_master_config_from_json(without).ok()) << name;
+    EXPECT_FALSE(base::from_json<YarnMasterConfig>(without).ok()) << name;
     without[name] = 7;
-    EXPECT_FALSE(yarn_master_config_from_json(without).ok()) << name;
+    EXPECT_FALSE(base::from_json<YarnMasterConfig>(without).ok()) << name;
   }
 }
 
 TEST(JobAccess, ComesBackFromJson) {
   const JobAccess access{base::Secret("the secret"), "ab12", spec()};
-  const auto got = job_access_from_json(to_json(access));
+  const auto got = base::from_json<JobAccess>(base::to_json(access));
   ASSERT_TRUE(got.ok()) << got.error().message;
-  EXPECT_EQ(to_json(*got), to_json(access));
-  EXPECT_FALSE(job_access_from_json({{"secret", "x"}}).ok());
+  EXPECT_EQ(base::to_json(*got), base::to_json(access));
+  EXPECT_FALSE(base::from_json<JobAccess>({{"secret", "x"}}).ok());
 }
 
 }  // namespace

@@ -29,55 +29,10 @@ Result<> write_and_read(hadoop::WebHdfs& files, const std::string& path, base::I
   return base::Error{base::Code::kDataLoss, base::format("{} was gone by itself", path)};
 }
 
-base::Json place_json(const TrialPlace& place) {
-  return {{"scheme", place.file_system.scheme},
-          {"host", place.file_system.host},
-          {"port", place.file_system.port},
-          {"addresses", place.file_system.addresses},
-          {"folder", place.folder},
-          {"token_service", place.token_service}};
-}
-
-Result<TrialPlace> place_from(const base::Json& json) {
-  TrialPlace place;
-  GANGRUN_ASSIGN(place.file_system.scheme, base::json_member<std::string>(json, "scheme"));
-  GANGRUN_ASSIGN(place.file_system.host, base::json_member<std::string>(json, "host"));
-  GANGRUN_ASSIGN(place.file_system.port, base::json_member<std::int32_t>(json, "port"));
-  GANGRUN_ASSIGN(place.file_system.addresses,
-                 base::json_member<std::vector<std::string>>(json, "addresses"));
-  GANGRUN_ASSIGN(place.folder, base::json_member<std::string>(json, "folder"));
-  GANGRUN_ASSIGN(place.token_service, base::json_member<std::string>(json, "token_service"));
-  return place;
-}
-
 }  // namespace
 
 std::string url_of(const TrialPlace& place, const std::string& file) {
   return base::format("{}{}/{}", hadoop::to_string(place.file_system), place.folder, file);
-}
-
-base::Json to_json(const NodeTrial& trial) {
-  base::Json places = base::Json::array();
-  for (const TrialPlace& place : trial.places) places.push_back(place_json(place));
-  return {{"places", std::move(places)},
-          {"user", trial.user},
-          {"python", trial.python},
-          {"python_is_named", trial.python_is_named}};
-}
-
-Result<NodeTrial> node_trial_from_json(const base::Json& json) {
-  NodeTrial trial;
-  GANGRUN_ASSIGN(trial.user, base::json_member<std::string>(json, "user"));
-  GANGRUN_ASSIGN(trial.python, base::json_member<std::string>(json, "python"));
-  GANGRUN_ASSIGN(trial.python_is_named, base::json_member<bool>(json, "python_is_named"));
-  const auto places = json.find("places");
-  if (places == json.end() || !places->is_array()) {
-    return base::invalid_argument("\"places\" must be a list");
-  }
-  for (const base::Json& place : *places) {
-    GANGRUN_ASSIGN(trial.places.emplace_back(), place_from(place));
-  }
-  return trial;
 }
 
 Check try_file(const TrialPlace& place, const hadoop::WebHdfsOptions& access,

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "job/described.h"
+
 namespace gangrun::cluster {
 namespace {
 
@@ -14,17 +16,19 @@ NodeTrial trial() {
           .python_is_named = true};
 }
 
-TEST(NodeTrial, IsTheSameOnTheNode) { EXPECT_EQ(*node_trial_from_json(to_json(trial())), trial()); }
+TEST(NodeTrial, IsTheSameOnTheNode) {
+  EXPECT_EQ(*base::from_json<NodeTrial>(base::to_json(trial())), trial());
+}
 
 TEST(NodeTrial, ThatIsNoneIsRefused) {
   for (const char* key : {"places", "user", "python", "python_is_named"}) {
-    base::Json json = to_json(trial());
+    base::Json json = base::to_json(trial());
     json.erase(key);
-    EXPECT_FALSE(node_trial_from_json(json).ok()) << key;
+    EXPECT_FALSE(base::from_json<NodeTrial>(json).ok()) << key;
   }
-  base::Json json = to_json(trial());
+  base::Json json = base::to_json(trial());
   json["places"][0].erase("folder");
-  EXPECT_FALSE(node_trial_from_json(json).ok());
+  EXPECT_FALSE(base::from_json<NodeTrial>(json).ok());
 }
 
 TEST(NodeTrial, NamesItsFilesAsTheClusterDoes) {

@@ -4,9 +4,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "base/described.h"
 
 namespace gangrun::cluster {
 
@@ -23,10 +23,16 @@ struct OutputsConfig {
   std::string token_service{};                 // on a cluster with Kerberos; else empty
   std::optional<std::uint64_t> limit_bytes{};  // of all outputs of a run of the task
 
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("folder", &OutputsConfig::folder),
+                      base::row("user", &OutputsConfig::user),
+                      base::row("hadoop", &OutputsConfig::hadoop),
+                      base::row("token_service", &OutputsConfig::token_service),
+                      base::row("limit_bytes", &OutputsConfig::limit_bytes));
+  }
+
   friend bool operator==(const OutputsConfig&, const OutputsConfig&) = default;
 };
-
-base::Json to_json(const OutputsConfig& config);
-base::Result<OutputsConfig> outputs_config_from_json(const base::Json& json);
 
 }  // namespace gangrun::cluster

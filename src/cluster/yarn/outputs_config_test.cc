@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "job/described.h"
+
 namespace gangrun::cluster {
 
 namespace {
@@ -16,23 +18,23 @@ OutputsConfig sample() {
 
 TEST(OutputsConfig, ComesBackFromItsJson) {
   for (OutputsConfig config : {sample(), OutputsConfig{.folder = "/o", .user = "b"}}) {
-    const auto again = outputs_config_from_json(to_json(config));
+    const auto again = base::from_json<OutputsConfig>(base::to_json(config));
     ASSERT_TRUE(again.ok()) << again.error().message;
     EXPECT_EQ(*again, config);
   }
 }
 
 TEST(OutputsConfig, WhatIsMissingOrWrongIsNamed) {
-  const base::Json whole = to_json(sample());
+  const base::Json whole = base::to_json(sample());
   for (const auto& [key, value] : whole.items()) {
     base::Json wrong = whole;
     wrong[key] = true;
-    const auto read = outputs_config_from_json(wrong);
+    const auto read = base::from_json<OutputsConfig>(wrong);
     ASSERT_FALSE(read.ok()) << key;
     EXPECT_NE(read.error().message.find(key), std::string::npos) << read.error().message;
     if (key == "limit_bytes") continue;
     wrong.erase(key);
-    EXPECT_FALSE(outputs_config_from_json(wrong).ok()) << key;
+    EXPECT_FALSE(base::from_json<OutputsConfig>(wrong).ok()) << key;
   }
 }
 

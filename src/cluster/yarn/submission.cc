@@ -14,6 +14,7 @@
 #include "cluster/yarn/uploads.h"
 #include "cluster/yarn/yarn_options.h"
 #include "hadoop/class_path.h"
+#include "job/described.h"
 
 namespace gangrun::cluster {
 
@@ -58,7 +59,7 @@ base::Result<hadoop::Submission> make_submission(const job::JobSpec& spec,
                                                  const hadoop::ApplicationId& id,
                                                  const YarnMasterConfig& config,
                                                  hadoop::LaunchContext master) {
-  std::string text = base::dump_json(to_json(config));
+  std::string text = base::dump_json(base::to_json(config));
   if (text.size() > kMaxMasterConfigBytes) {
     return base::invalid_argument(
         base::format("the job's spec makes a submission of {} bytes; allowed: up to {}",

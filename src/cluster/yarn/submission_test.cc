@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cluster/yarn/yarn_options.h"
+#include "job/described.h"
 
 namespace gangrun::cluster {
 namespace {
@@ -87,7 +88,7 @@ TEST(Submission, TheMastersContainerHasTheAgentAndItsConfigurationBesideTheRest)
   ASSERT_THAT(master.credentials.secrets,
               UnorderedElementsAre(Key("other"), Key(kMasterConfigSecret)));
   const auto text = master.credentials.secrets.at(kMasterConfigSecret).reveal();
-  EXPECT_EQ(*base::parse_json(text, kMaxMasterConfigBytes), to_json(config()));
+  EXPECT_EQ(*base::parse_json(text, kMaxMasterConfigBytes), base::to_json(config()));
 }
 
 TEST(Submission, AJobThatYarnCannotKeepIsRefused) {

@@ -11,6 +11,7 @@
 #include "cluster/yarn/submission.h"
 #include "cluster/yarn/yarn_options.h"
 #include "hadoop/token_source.h"
+#include "job/described.h"
 #include "job/place.h"
 
 namespace gangrun::cluster {
@@ -130,8 +131,8 @@ Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
   config.nodes = nodes_;
   const JobAccess access{config.secret, config.certificate.fingerprint, job.spec};
   GANGRUN_TRY(files_.make_folders(config.staging_folder, kOwnFolder, soon()));
-  GANGRUN_TRY(files_.replace(config.staging_folder + kAccessFile, base::dump_json(to_json(access)),
-                             kOwnFile, soon()));
+  GANGRUN_TRY(files_.replace(config.staging_folder + kAccessFile,
+                             base::dump_json(base::to_json(access)), kOwnFile, soon()));
   hadoop::LaunchContext master;
   GANGRUN_TRY(add_tokens(job, uploads, config, master));
   // An https cluster's nodes may know nothing of its authority.

@@ -5,6 +5,7 @@
 #include "cluster/yarn/container_runtime.h"
 #include "cluster/yarn/yarn_options.h"
 #include "hadoop/launch_script.h"
+#include "job/described.h"
 
 namespace gangrun::cluster {
 
@@ -56,7 +57,7 @@ hadoop::LaunchContext task_context(const TaskContents& contents, const job::Task
   const auto& outputs = contents.spec.outputs_of(*contents.spec.find(task.type));
   if (outputs && !outputs->empty()) {
     context.credentials.secrets[kOutputsSecret] =
-        base::Secret(base::dump_json(to_json(contents.outputs)));
+        base::Secret(base::dump_json(base::to_json(contents.outputs)));
   }
   context.view_acl = yarn_of(contents.spec).view_acl;
   context.modify_acl = yarn_of(contents.spec).modify_acl;

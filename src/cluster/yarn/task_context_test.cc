@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cluster/yarn/yarn_options.h"
+#include "job/described.h"
 
 namespace gangrun::cluster {
 namespace {
@@ -67,7 +68,7 @@ TEST(TaskContext, WhoHasOutputsIsToldWhereTheyGo) {
   const auto secrets = context_of(all).credentials.secrets;
   ASSERT_THAT(secrets, Contains(Key(kOutputsSecret)));
   const auto json = base::parse_json(secrets.at(kOutputsSecret).reveal(), 10'000);
-  EXPECT_EQ(outputs_config_from_json(*json)->folder, all.outputs.folder);
+  EXPECT_EQ(base::from_json<OutputsConfig>(*json)->folder, all.outputs.folder);
   all.spec.tasks.front().outputs.emplace();
   EXPECT_THAT(context_of(all).credentials.secrets, Not(Contains(Key(kOutputsSecret))));
 }

@@ -2,10 +2,11 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/described.h"
 #include "base/result.h"
 
 // What the master, which is one static file and cannot load Kerberos, has `gangrun` do for it: to
@@ -25,11 +26,18 @@ struct TokenErrand {
   std::vector<std::string> file_systems;
   std::string output;  // the file into which the tokens go, for its owner only
 
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("hadoop", &TokenErrand::hadoop), base::row("user", &TokenErrand::user),
+        base::row("principal", &TokenErrand::principal), base::row("keytab", &TokenErrand::keytab),
+        base::row("krb5_config", &TokenErrand::krb5_config),
+        base::row("file_systems", &TokenErrand::file_systems),
+        base::row("output", &TokenErrand::output));
+  }
+
   bool operator==(const TokenErrand&) const = default;
 };
-
-base::Json to_json(const TokenErrand& errand);
-base::Result<TokenErrand> token_errand_from_json(const base::Json& json);
 
 // The one line that it prints: until when the new tokens are good.
 std::string token_answer(base::WallTime ends);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "job/described.h"
+
 namespace gangrun::cluster {
 namespace {
 
@@ -17,19 +19,19 @@ const TokenErrand kErrand{.hadoop = {{"fs.defaultFS", "hdfs://nn:8020"}},
                           .output = "new-tokens"};
 
 TEST(TokenErrand, ComesBackFromJson) {
-  const auto got = token_errand_from_json(to_json(kErrand));
+  const auto got = base::from_json<TokenErrand>(base::to_json(kErrand));
   ASSERT_TRUE(got.ok()) << got.error().message;
   EXPECT_EQ(*got, kErrand);
 }
 
 TEST(TokenErrand, EveryMemberIsNeeded) {
-  const base::Json whole = to_json(kErrand);
+  const base::Json whole = base::to_json(kErrand);
   for (const auto& [name, value] : whole.items()) {
     base::Json without = whole;
     without.erase(name);
-    EXPECT_FALSE(token_errand_from_json(without).ok()) << name;
+    EXPECT_FALSE(base::from_json<TokenErrand>(without).ok()) << name;
     without[name] = 7;
-    EXPECT_FALSE(token_errand_from_json(without).ok()) << name;
+    EXPECT_FALSE(base::from_json<TokenErrand>(without).ok()) << name;
   }
 }
 

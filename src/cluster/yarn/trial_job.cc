@@ -17,6 +17,7 @@
 #include "cluster/yarn/yarn_site.h"
 #include "hadoop/resource_manager.h"
 #include "hadoop/web_hdfs.h"
+#include "job/described.h"
 
 namespace gangrun::cluster {
 
@@ -102,7 +103,7 @@ void Run::take(const std::string& line) {
   if (!line.starts_with(kTrialLine)) return;
   const auto json = base::parse_json(line.substr(kTrialLine.size()), kMaxNodeTrialBytes);
   if (!json.ok()) return;
-  auto check = check_from_json(*json);
+  auto check = base::from_json<Check>(*json);
   if (check.ok()) found_.push_back(*std::move(check));
 }
 
@@ -267,7 +268,7 @@ job::JobSpec trial_spec(const TrialJob& job) {
     task.resources.memory_mib = std::min(task.resources.memory_mib, job.largest_mib);
   }
   task.command.words = {base::format("./{}", kAgentLink), "try",
-                        base::dump_json(to_json(job.trial))};
+                        base::dump_json(base::to_json(job.trial))};
   spec.tasks.push_back(std::move(task));
   return spec;
 }

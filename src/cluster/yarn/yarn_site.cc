@@ -12,6 +12,7 @@
 #include "cluster/yarn/pause.h"
 #include "cluster/yarn/waiting.h"
 #include "cluster/yarn/yarn_logs.h"
+#include "job/described.h"
 #include "registry/messages.h"
 #include "registry/rest_client.h"
 
@@ -141,7 +142,7 @@ Result<const JobAccess*> YarnSite::access(const hadoop::ApplicationReport& repor
     return is_other_s ? only_for(report) : text.error();
   }
   GANGRUN_ASSIGN(const base::Json json, base::parse_json(*text, kMaxJobAccessBytes));
-  GANGRUN_ASSIGN(access_[id], job_access_from_json(json));
+  GANGRUN_ASSIGN(access_[id], base::from_json<JobAccess>(json));
   return &access_[id];
 }
 
@@ -206,7 +207,7 @@ Result<job::JobStatus> YarnSite::ended_status(const hadoop::ApplicationReport& r
   const auto text = files_.read(path, kMaxStatusBytes, soon());
   const auto json =
       text.ok() ? base::parse_json(*text, kMaxStatusBytes) : Result<base::Json>(text.error());
-  if (json.ok()) return job::job_status_from_json(*json);
+  if (json.ok()) return base::from_json<job::JobStatus>(*json);
   const bool is_missing = !text.ok() && text.error().code == base::Code::kNotFound;
   if (!is_missing || report.user != account_.user) return by_yarn;
   clear_away(report.id, *paths);

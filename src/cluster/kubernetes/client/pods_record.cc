@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "cluster/kubernetes/client/kubernetes_access.h"
 #include "cluster/kubernetes/kubernetes_options.h"
+#include "job/described.h"
 #include "job/plan_json.h"
 
 namespace gangrun::client {
@@ -35,34 +36,13 @@ Result<job::JobSpec> spec_of(const cluster::JobPaths& paths) {
 
 }  // namespace
 
-base::Json to_json(const PodsRecord& record) {
-  return {{"namespace", record.name_space},    {"kubeconfig", record.kubeconfig},
-          {"context", record.context},         {"server", record.server},
-          {"lease_s", record.lease.count()},   {"stopped_by", record.stopped_by},
-          {"has_settled", record.has_settled}, {"last_seen", job::to_json(record.last_seen)}};
-}
-
-Result<PodsRecord> pods_record_from_json(const base::Json& json) {
-  PodsRecord record;
-  GANGRUN_ASSIGN(record.name_space, base::json_member<std::string>(json, "namespace"));
-  GANGRUN_ASSIGN(record.kubeconfig, base::json_member<std::string>(json, "kubeconfig"));
-  GANGRUN_ASSIGN(record.context, base::json_member<std::string>(json, "context"));
-  GANGRUN_ASSIGN(record.server, base::json_member<std::string>(json, "server"));
-  GANGRUN_ASSIGN(const auto lease, base::json_member<std::int64_t>(json, "lease_s"));
-  record.lease = std::chrono::seconds(lease);
-  GANGRUN_ASSIGN(record.has_settled, base::json_member<bool>(json, "has_settled"));
-  GANGRUN_ASSIGN(record.last_seen,
-                 job::job_status_from_json(json.value("last_seen", base::Json())));
-  return record;
-}
-
 Result<std::optional<PodsRecord>> read_pods_record(const cluster::JobPaths& paths) {
   const std::string path = record_path(paths);
   if (::access(path.c_str(), F_OK) != 0) return std::optional<PodsRecord>();
   GANGRUN_ASSIGN(const std::string text, base::read_file(path, kMaxBytes));
   const auto json = base::parse_json(text, kMaxBytes);
   if (!json.ok()) return json.error().context(path);
-  auto record = pods_record_from_json(*json);
+  auto record = base::from_json<PodsRecord>(*json);
   if (!record.ok()) return record.error().context(path);
   const auto stopped_by = base::read_file(stop_path(paths), kMaxBytes);
   if (stopped_by.ok()) record->stopped_by = *stopped_by;
@@ -77,7 +57,7 @@ void forget_stop(const cluster::JobPaths& paths) { (void)::unlink(stop_path(path
 
 Result<> write_pods_record(const cluster::JobPaths& paths, const PodsRecord& record) {
   return base::write_file_atomically(record_path(paths),
-                                     base::dump_json_indented(to_json(record)) + "\n", 0600);
+                                     base::dump_json_indented(base::to_json(record)) + "\n", 0600);
 }
 
 Result<std::unique_ptr<PodsWay>> way_to_pods(const Context& context, const cluster::JobPaths& paths,

@@ -4,7 +4,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 
+#include "base/described.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "client/context.h"
@@ -27,10 +29,19 @@ struct PodsRecord {
   std::string stopped_by;      // see write_stop(); empty: nobody asked for its end
   bool has_settled = false;    // nothing of `last_seen` will change any more
   job::JobStatus last_seen{};  // when somebody looked last
-};
 
-base::Json to_json(const PodsRecord& record);
-base::Result<PodsRecord> pods_record_from_json(const base::Json& json);
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("namespace", &PodsRecord::name_space),
+                      base::row("kubeconfig", &PodsRecord::kubeconfig),
+                      base::row("context", &PodsRecord::context),
+                      base::row("server", &PodsRecord::server),
+                      base::row("lease_s", &PodsRecord::lease),
+                      base::late_row("stopped_by", &PodsRecord::stopped_by),
+                      base::row("has_settled", &PodsRecord::has_settled),
+                      base::row("last_seen", &PodsRecord::last_seen));
+  }
+};
 
 // None where the job is not such a one.
 base::Result<std::optional<PodsRecord>> read_pods_record(const cluster::JobPaths& paths);

@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "client/test_context.h"
+#include "job/described.h"
 
 namespace gangrun::client {
 namespace {
@@ -31,7 +32,7 @@ TEST(PodsRecord, IsReadAsItWasWritten) {
   ASSERT_TRUE(write_pods_record(paths, wine()).ok());
   auto read = read_pods_record(paths);
   ASSERT_TRUE(read.ok() && *read);
-  EXPECT_EQ(to_json(**read), to_json(wine()));
+  EXPECT_EQ(base::to_json(**read), base::to_json(wine()));
   EXPECT_EQ((*read)->stopped_by, "");
 }
 
@@ -54,9 +55,9 @@ TEST(PodsRecord, ADamagedOneIsNamed) {
     ASSERT_FALSE(read.ok()) << text;
     EXPECT_THAT(read.error().message, HasSubstr(test.folder() + "/kubernetes.json")) << text;
   }
-  base::Json broken = to_json(wine());
+  base::Json broken = base::to_json(wine());
   broken.erase("last_seen");
-  EXPECT_FALSE(pods_record_from_json(broken).ok());
+  EXPECT_FALSE(base::from_json<PodsRecord>(broken).ok());
 }
 
 }  // namespace

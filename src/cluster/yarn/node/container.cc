@@ -18,6 +18,7 @@
 #include "cluster/yarn/uploads.h"
 #include "cluster/yarn/yarn_cluster.h"
 #include "hadoop/class_path.h"
+#include "job/described.h"
 
 namespace gangrun::node {
 
@@ -132,7 +133,7 @@ Result<registry::AgentConfig> agent_config_of_container() {
   const std::string name =
       prefix.ok() ? std::filesystem::path(*prefix).filename().string() : std::string("task");
   json["log_prefix"] = base::format("{}/{}", base::split(log_folders, ',').front(), name);
-  return registry::agent_config_from_json(json).context("in the agent's configuration");
+  return base::from_json<registry::AgentConfig>(json).context("in the agent's configuration");
 }
 
 Result<> prepare_container(base::Logger& logger) {

@@ -16,6 +16,7 @@
 #include "cluster/yarn/tensorflow_trial.h"
 #include "hadoop/token_source.h"
 #include "hadoop/web_hdfs.h"
+#include "job/described.h"
 #include "net/hosts.h"
 #include "process/engine.h"
 
@@ -31,7 +32,7 @@ constexpr const char* kTensorflowFile = "tensorflow-from-node.txt";
 
 void tell(const Check& check) {
   const std::string line =
-      base::format("{}{}", cluster::kTrialLine, base::dump_json(cluster::to_json(check)));
+      base::format("{}{}", cluster::kTrialLine, base::dump_json(base::to_json(check)));
   std::puts(line.c_str());
 }
 
@@ -74,7 +75,7 @@ int run_container_trial(const std::string& text) {
   const base::SystemClock clock;
   net::use_static_name_service();
   const auto json = base::parse_json(text, cluster::kMaxNodeTrialBytes);
-  const auto trial = json.ok() ? cluster::node_trial_from_json(*json)
+  const auto trial = json.ok() ? base::from_json<cluster::NodeTrial>(*json)
                                : base::Result<cluster::NodeTrial>(json.error());
   if (!trial.ok()) {
     base::stderr_logger("gangrun-agent try", base::LogLevel::kInfo)

@@ -20,6 +20,7 @@
 #include "hadoop/file_system.h"
 #include "hadoop/token_source.h"
 #include "hadoop/web_hdfs.h"
+#include "job/described.h"
 
 namespace gangrun::node {
 
@@ -157,7 +158,7 @@ Result<ContainerOutputs> outputs_of_container() {
   if (secret == credentials.secrets.end()) return ContainerOutputs();
   GANGRUN_ASSIGN(const base::Json json,
                  base::parse_json(secret->second.reveal(), hadoop::kMaxCredentialsBytes));
-  GANGRUN_ASSIGN(auto config, cluster::outputs_config_from_json(json));
+  GANGRUN_ASSIGN(auto config, base::from_json<cluster::OutputsConfig>(json));
   return ContainerOutputs(std::move(config));
 }
 

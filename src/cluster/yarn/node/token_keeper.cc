@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "job/described.h"
 #include "process/engine.h"
 
 namespace gangrun::node {
@@ -29,7 +30,7 @@ Result<GotTokens> get_tokens(const TokenRunner& runner, const base::Clock& clock
   const base::WallTime begun = clock.wall_now();
   const std::string& output = runner.errand.output;
   GANGRUN_TRY(base::write_file_atomically(runner.errand_file,
-                                          base::dump_json(cluster::to_json(runner.errand)), 0600));
+                                          base::dump_json(base::to_json(runner.errand)), 0600));
   GANGRUN_ASSIGN(const auto answer, process::ask({runner.client_program,
                                                   cluster::kTokenErrandCommand, runner.errand_file},
                                                  clock.now() + kErrandTimeout, is_over));

@@ -38,6 +38,7 @@
 #include "hadoop/configuration.h"
 #include "hadoop/token_source.h"
 #include "hadoop/web_hdfs.h"
+#include "job/described.h"
 #include "job/limits.h"
 #include "journal/segments.h"
 #include "journal/writer.h"
@@ -158,7 +159,7 @@ Result<> YarnMaster::read_config() {
   }
   GANGRUN_ASSIGN(const base::Json json,
                  base::parse_json(secret->second.reveal(), hadoop::kMaxCredentialsBytes));
-  GANGRUN_ASSIGN(config_, cluster::yarn_master_config_from_json(json));
+  GANGRUN_ASSIGN(config_, base::from_json<cluster::YarnMasterConfig>(json));
   for (const auto& [name, value] : config_.hadoop) hadoop_.set(name, value);
   GANGRUN_ASSIGN(container_, hadoop::container_id_from(base::variable("CONTAINER_ID")));
   host_ = base::variable("NM_HOST");
@@ -418,7 +419,7 @@ void YarnMaster::keep_history() {
   if (!note(files_->make_folders(config_.history_folder, 0700, deadline))) return;
   // For what is told of the job there may be no room; what there was room for moves all the same.
   note(files_->replace(config_.history_folder + cluster::kStatusFile,
-                       base::dump_json(job::to_json(master_->status())), 0600, deadline));
+                       base::dump_json(base::to_json(master_->status())), 0600, deadline));
   if (!note(files_->rename(far_journal(), config_.history_folder + cluster::kJournalFolder,
                            deadline))) {
     return;

@@ -1,0 +1,28 @@
+// What a host's keeper says, and what it is told: an input is the JSON of one message.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "base/json.h"
+#include "cluster/ssh/keeper_messages.h"
+
+namespace {
+
+constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
+
+}  // namespace
+
+// Whatever can be read can be written and is understood as the same again.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  namespace base = gangrun::base;
+  namespace cluster = gangrun::cluster;
+  const auto json = base::parse_json({reinterpret_cast<const char*>(data), size}, kMaxBytes);
+  if (!json.ok()) return 0;
+  const auto message = cluster::keeper_message_from_json(*json);
+  if (!message.ok()) return 0;
+  const base::Json once = cluster::to_json(*message);
+  const auto again = cluster::keeper_message_from_json(once);
+  GANGRUN_CHECK(again.ok() && cluster::to_json(*again) == once, base::dump_json(once));
+  return 0;
+}
