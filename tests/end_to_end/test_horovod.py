@@ -97,7 +97,7 @@ def run_and_kill(gangrun, home, folder, *flags):
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     killed = False
     for line in process.stdout:
-        if not killed and re.search(r"\| epoch 2,", line):
+        if not killed and re.search(r"\| \[0\] epoch 2,", line):
             status = json.loads(subprocess.run([gangrun, "status", "--json", "last"], env=environment,
                                                capture_output=True, text=True, check=True).stdout)
             os.kill(next(task["pid"] for task in status["tasks"] if task["task"] == "worker:1"), 9)
