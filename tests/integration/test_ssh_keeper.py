@@ -261,7 +261,7 @@ def test_a_folder_of_a_job_that_has_not_ended_is_not_given(keep, base, name, why
 
 
 @pytest.mark.parametrize("sent, why", [
-    (frame("M", b'{"op":"dance"}'), 'no message is called "dance"'),
+    (frame("M", b'{"op":"dance"}'), 'unknown message "dance"'),
     (frame("M", b'{"op":"file","name":"../x","size":1,"is_executable":false,"is_folder":false}'), "'../x' is no file of a working folder"),
     (frame("F", b"x"), "bytes of a file came that nobody announced"),
     (frame("?", b""), "no frame has the kind 63"),

@@ -122,7 +122,7 @@ def run_beside_rogue(run_gangrun, fake_ssh, tmp_path):
     ("has a wrong address", "is not an address"),
     ("goes on after its hello", "host rogue sends "),
     ("greets twice", 'host rogue sends "hello", which is not its to send now'),
-    ("says nothing known", 'host rogue is not understood: no message is called "dance"'),
+    ("says nothing known", 'host rogue is not understood: unknown message "dance"'),
 ])
 def test_a_host_that_is_none_is_refused(run_beside_rogue, what, why):
     done = run_beside_rogue(what)
