@@ -11,12 +11,14 @@
 #include "cli/command_model.h"
 #include "cli/commands.h"
 #include "cli/forgotten_dashes.h"
+#include "client/command.h"
 #include "client/misplaced_roles.h"
 #include "client/place.h"
 #include "host/processes.h"
 #include "job/choice.h"
 #include "job/spec_names.h"
 #include "job/units.h"
+#include "places/places.h"
 
 namespace gangrun::cli {
 
@@ -77,6 +79,17 @@ std::vector<std::string> in_our_words(std::vector<std::string> arguments) {
   return arguments;
 }
 
+// A command of another tool.
+void add_program(CLI::App& app, Request& request, const client::Command& program) {
+  CLI::App* command = add_command(app, program.name, program.summary);
+  if (program.word != nullptr) {
+    add_positional(*command, program.word_name, *program.word, program.needs_word);
+  }
+  add_flags(*command, program.flags);
+  add_footer(*command, program.footer);
+  on_chosen(*command, [&request, action = program.action] { request.action = action; });
+}
+
 void build(CLI::App& app, Request& request) {
   app.description("Start the tasks of a distributed training job together, as a gang.");
   app.set_help_flag("-h,--help", "Show this help");
@@ -102,9 +115,9 @@ void build(CLI::App& app, Request& request) {
   add_history(app, request);
   add_doctor(app, request);
   add_completion(app, request);
-  add_ytf_submit(app, request);
-  add_tf_spawner(app, request);
-  add_check_hadoop_env(app, request);
+  for (const client::Command& program : places::programs(request.places.rules())) {
+    add_program(app, request, program);
+  }
   add_version(app, request);
 }
 
@@ -209,7 +222,8 @@ client::ExitStatus show_help(const CLI::App& app, client::Context& context) {
   return client::ExitStatus::kSuccess;
 }
 
-// The processes of a detached job, which start each other (host/processes.h).
+// The processes of a detached job, which start each other (host/processes.h), and what masters have
+// done on the side.
 std::optional<client::ExitStatus> run_as_process(const std::vector<std::string>& arguments,
                                                  client::Context& context) {
   const auto descriptor = [&](std::size_t position) {
@@ -233,6 +247,7 @@ std::optional<client::ExitStatus> run_as_process(const std::vector<std::string>&
     if (!ended.ok()) return fail(context, ended.error(), client::ExitStatus::kCouldNotStart);
     return client::ExitStatus::kSuccess;
   }
+  if (arguments.size() == 2) return places::run_errand(arguments[0], arguments[1], context);
   return std::nullopt;
 }
 

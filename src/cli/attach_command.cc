@@ -8,7 +8,7 @@
 #include "base/format.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/display_flags.h"
+#include "client/command.h"
 #include "client/ending_guard.h"
 #include "client/job_display.h"
 #include "client/place.h"
@@ -119,7 +119,7 @@ client::ExitStatus Attached::wait() {
 }
 
 client::ExitStatus attach(const AttachOptions& options, client::Context& context) {
-  const auto good = check_display(options.display);
+  const auto good = client::check_display(options.display);
   if (!good.ok()) return fail(context, good.error());
   if (const client::Place* place = context.places.with_job(options.job)) {
     return place->own_jobs()->attach(options.job, options.display, context);
@@ -140,7 +140,7 @@ void add_attach(CLI::App& app, Request& request) {
       app, "attach", "Show a running job as `run` does, with all its lines since its start.");
   const auto options = std::make_shared<AttachOptions>();
   add_job(*command, request, options->job, false);
-  add_display_flags(*command, options->display);
+  add_flags(*command, client::display_flags(options->display));
   add_footer(*command,
              "Ctrl-C detaches; the job keeps running. When the job ends, exits as `run` "
              "would.\nJOB is an id, the unambiguous beginning of one, or last; without "

@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "base/strings.h"
 
 namespace gangrun::cli {
@@ -47,6 +49,20 @@ void add_list(CLI::App& command, const std::string& names, std::vector<std::stri
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
+}
+
+void add_flags(CLI::App& command, const std::vector<client::Flag>& flags) {
+  for (const client::Flag& flag : flags) {
+    std::visit(
+        base::Overloaded{[&](bool* target) { add_flag(command, flag.names, *target, flag.help); },
+                         [&](std::optional<std::string>* target) {
+                           add_value(command, flag.names, *target, flag.value, flag.help);
+                         },
+                         [&](std::vector<std::string>* target) {
+                           add_list(command, flag.names, *target, flag.value, flag.help);
+                         }},
+        flag.target);
+  }
 }
 
 void add_positional(CLI::App& command, const std::string& name, std::string& target,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/command_model.h"
+#include "client/command.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
 class App;
@@ -30,6 +31,7 @@ void add_value(CLI::App& command, const std::string& names, std::optional<std::s
 // May be given several times, with one value each.
 void add_list(CLI::App& command, const std::string& names, std::vector<std::string>& target,
               const std::string& value, const std::string& help);
+void add_flags(CLI::App& command, const std::vector<client::Flag>& flags);
 void add_positional(CLI::App& command, const std::string& name, std::string& target, bool required);
 // At least one word.
 void add_positionals(CLI::App& command, const std::string& name, std::vector<std::string>& target);

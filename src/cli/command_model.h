@@ -24,6 +24,7 @@ struct CommandModel {
   std::vector<FlagModel> flags;
   std::string footer;
   std::vector<CommandModel> commands;
+  std::vector<std::string> own_names{};  // of those of its commands that are programs too
 };
 
 // Values of these names are completed; of all others nothing is known.

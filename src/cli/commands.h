@@ -49,15 +49,11 @@ void add_why(CLI::App& app, Request& request);
 void add_explain(CLI::App& app, Request& request);
 void add_history(CLI::App& app, Request& request);
 void add_doctor(CLI::App& app, Request& request);
-void add_check_hadoop_env(CLI::App& app, Request& request);
 void add_completion(CLI::App& app, Request& request);
-void add_ytf_submit(CLI::App& app, Request& request);
-void add_tf_spawner(CLI::App& app, Request& request);
 void add_version(CLI::App& app, Request& request);
 
-// The hidden command by which a job's master gets tokens: see cluster::TokenErrand.
-client::ExitStatus run_token_errand(const std::string& file, client::Context& context);
-// The one by which it logs in somewhere by Kerberos: see master::LoginErrand.
+// The hidden command by which a job's master logs in somewhere by Kerberos: see
+// master::LoginErrand.
 client::ExitStatus run_login_errand(client::Context& context);
 
 }  // namespace gangrun::cli

@@ -15,9 +15,6 @@ namespace {
 
 using base::format;
 
-// Commands that are known by names of their own too.
-constexpr std::array<std::string_view, 3> kOwnNames{"ytf-submit", "tf-spawner", "check_hadoop_env"};
-
 std::string function_of(std::string_view name) {
   std::string function = format("_{}", name);
   std::replace(function.begin(), function.end(), '-', '_');
@@ -239,7 +236,7 @@ std::string bash_script(const CommandModel& program) {
                  base::join(commands, " "), base::join(names_in(program), " "));
   for (const CommandModel& command : program.commands) text += bash_command(command);
   text += "  esac\n}\ncomplete -F _gangrun gangrun\n";
-  for (const std::string_view name : kOwnNames) {
+  for (const std::string& name : program.own_names) {
     text += format("{}() {{\n  COMP_WORDS=(gangrun {} \"${{COMP_WORDS[@]:1}}\")\n",
                    function_of(name), name);
     text +=
@@ -328,7 +325,7 @@ std::string zsh_script(const CommandModel& program) {
       "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n";
   for (const CommandModel& command : program.commands) text += zsh_command(command);
   text += "  esac\n}\ncompdef _gangrun gangrun\n";
-  for (const std::string_view name : kOwnNames) {
+  for (const std::string& name : program.own_names) {
     text += format("{}() {{\n  words=(gangrun {} \"${{words[@]:1}}\")\n", function_of(name), name);
     text += format("  (( ++CURRENT ))\n  _gangrun\n}}\ncompdef {} {}\n", function_of(name), name);
   }
@@ -429,7 +426,7 @@ std::string fish_script(const CommandModel& program) {
       text += format(" -d {}\n", fish_quoted(flag.help));
     }
   }
-  for (const std::string_view name : kOwnNames) {
+  for (const std::string& name : program.own_names) {
     text += format("complete -c {0} -w 'gangrun {0}'\n", name);
   }
   return text;

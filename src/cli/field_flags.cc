@@ -3,9 +3,8 @@
 #include <string>
 
 #include "base/format.h"
-#include "base/strings.h"
 #include "cli/command_builder.h"
-#include "job/field.h"
+#include "client/command.h"
 #include "job/task_fields.h"
 
 namespace gangrun::cli {
@@ -40,38 +39,11 @@ void FieldFlags::add_others() {
 }
 
 void FieldFlags::add(const job::TaskField& field) {
-  const job::FieldInfo& info = field.row->info;
-  if (info.flag.names.empty()) return;
-  add_list(command_, std::string(info.flag.names), flags_.fields[field.path],
-           job::value_in_help(info), std::string(job::help_of(info)));
+  if (const auto flag = client::flag_of(field, flags_)) add_flags(command_, {*flag});
 }
 
 void FieldFlags::add(const job::JobField& field) {
-  const job::FieldInfo& info = field.row->info;
-  if (info.flag.names.empty()) return;
-  const std::string names(info.flag.names);
-  std::string value = job::value_in_help(info);
-  std::string help(job::help_of(info));
-  if (field.path == "on") {
-    value = base::format("{}", base::join(places_.names(), "|"));
-    help += ": " + places_.words(&job::Place::words);
-  }
-  switch (info.flag.forms) {
-    case job::FlagForms::kSwitch:
-      add_flag(command_, names, flags_.job_switches[field.path], help);
-      break;
-    case job::FlagForms::kItems:
-    case job::FlagForms::kEach:
-      add_list(command_, names, flags_.job_lists[field.path], value, help);
-      break;
-    case job::FlagForms::kOneValue:
-    case job::FlagForms::kTypes:
-    case job::FlagForms::kTypeOnly:
-    case job::FlagForms::kGeneralOrType:
-    case job::FlagForms::kGeneralTypeOrTask:
-      add_value(command_, names, flags_.job_fields[field.path], value, help);
-      break;
-  }
+  if (const auto flag = client::flag_of(field, flags_, places_)) add_flags(command_, {*flag});
 }
 
 }  // namespace gangrun::cli

@@ -2,6 +2,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <map>
@@ -13,13 +14,10 @@
 #include "base/result.h"
 #include "base/strings.h"
 #include "cli/app.h"
-#include "cli/check_hadoop_env.h"
 #include "cli/commands.h"
-#include "cli/tf_spawner.h"
-#include "cli/ytf_submit.h"
+#include "client/command.h"
 #include "client/console.h"
 #include "client/context.h"
-#include "cluster/yarn/token_errand.h"
 #include "job/units.h"
 #include "master/login_errand.h"
 #include "places/places.h"
@@ -113,13 +111,12 @@ int start(int argc, char** argv) {
                           .folder = folder,
                           .places = places};
   std::vector<std::string> arguments(argv + 1, argv + argc);
-  // Called by the old name of a command, it is that command.
+  // Called by the name of another tool, it is the command of that name.
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
-  if (name == cli::kYtfSubmit || name == cli::kTfSpawner || name == cli::kCheckHadoopEnv) {
+  const auto programs = places::programs(places.rules());
+  if (std::any_of(programs.begin(), programs.end(),
+                  [&](const client::Command& one) { return one.name == name; })) {
     arguments.insert(arguments.begin(), name);
-  }
-  if (arguments.size() == 2 && arguments[0] == cluster::kTokenErrandCommand) {
-    return client::to_int(cli::run_token_errand(arguments[1], context));
   }
   if (arguments.size() == 1 && arguments[0] == master::kLoginErrandCommand) {
     return client::to_int(cli::run_login_errand(context));

@@ -7,9 +7,9 @@
 
 #include "base/format.h"
 #include "base/json.h"
-#include "cli/agreement.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
+#include "client/agreement.h"
 #include "client/removal.h"
 #include "client/text.h"
 
@@ -48,7 +48,7 @@ client::ExitStatus remove_jobs(const RmOptions& options, client::Context& contex
     context.console.err(
         base::format("remove {} with all logs, results and outputs? y/[n] ",
                      client::count_text(static_cast<std::int64_t>(ids->size()), "job")));
-    if (!is_agreed()) {
+    if (!client::is_agreed()) {
       context.console.err("nothing was removed\n");
       return client::ExitStatus::kSuccess;
     }

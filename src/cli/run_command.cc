@@ -1,5 +1,3 @@
-#include "cli/run_command.h"
-
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,56 +7,15 @@
 #include "base/strings.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/display_flags.h"
 #include "cli/field_flags.h"
-#include "client/given_variables.h"
+#include "client/command.h"
 #include "client/place.h"
-#include "client/prepare.h"
+#include "client/start_job.h"
 #include "job/spec_names.h"
-#include "master/open_files.h"
 
 namespace gangrun::cli {
 
 namespace {
-
-// For mpirun and srun -n is the number of tasks.
-base::Error told_of_tasks(const base::Error& error, const client::RunOptions& options) {
-  const job::Flags& flags = options.flags;
-  constexpr std::string_view kNamespace = "kubernetes.namespace";
-  const auto given = flags.job_fields.find(kNamespace);
-  if (given == flags.job_fields.end() || !given->second) return error;
-  // "-np 4" is the namespace "p" and the job file "4".
-  const auto tasks = base::parse_integer(options.spec_path);
-  if (*given->second == "p" && tasks && *tasks > 0) {
-    return base::invalid_argument(base::format(
-        "-np {0}: -n is the namespace on Kubernetes; to start {0} tasks, use -r worker:{0}",
-        *tasks));
-  }
-  if (error.message.find(kNamespace) == std::string::npos) return error;
-  const auto count = base::parse_integer(*given->second);
-  if (!count || *count < 1) return error;
-  return base::invalid_argument(base::format(
-      "-n {0}: -n is the namespace on Kubernetes; to start {0} tasks, use -r worker:{0}", *count));
-}
-
-base::Result<job::JobSpec> settle_input(const client::RunOptions& options,
-                                        const client::Context& context,
-                                        std::vector<std::string>& without_use) {
-  GANGRUN_TRY(check_display(options.display));
-  if (context.folder.empty()) {
-    return base::Error{base::Code::kFailedPrecondition,
-                       "the current folder, in which the tasks would run, is gone or cannot be "
-                       "read; cd to another one"};
-  }
-  auto read = client::read_job(options, context.folder, context.places.rules(), &without_use);
-  if (!read.ok()) return told_of_tasks(read.error(), options);
-  job::JobSpec spec = *std::move(read);
-  GANGRUN_TRY(context.places.check_flags(options, spec));
-  const client::Place& place = *context.places.find(spec.on);
-  GANGRUN_TRY(client::check_files(spec, context.folder, place.rules().brings_files));
-  if (place.has_master_here()) GANGRUN_TRY(master::check_open_files(spec));
-  return spec;
-}
 
 // What each task is.
 void add_task_flags(CLI::App& command, client::RunOptions& options, FieldFlags& fields) {
@@ -142,24 +99,10 @@ void add_command_flags(CLI::App& command, client::RunOptions& options, FieldFlag
   fields.add_job("name");
   add_flag(command, "--dry-run", options.dry_run, "Print the complete plan and start nothing");
   add_flag(command, "-d,--detach", options.detach, "Return as soon as the job has been submitted");
-  add_display_flags(command, options.display);
+  add_flags(command, client::display_flags(options.display));
 }
 
 }  // namespace
-
-client::ExitStatus run(client::RunOptions options, client::Context& context) {
-  auto settled = client::settle_variables(options, context.environment, context.folder);
-  if (!settled.ok()) return fail(context, settled.error(), client::ExitStatus::kBadInput);
-  std::vector<std::string> without_use;
-  auto spec = settle_input(options, context, without_use);
-  if (!spec.ok()) return fail(context, spec.error(), client::ExitStatus::kBadInput);
-  if (!without_use.empty()) {
-    context.console.error(
-        base::format("not used with `on: {}`: {}", spec->on, base::join(without_use, ", ")));
-  }
-  const client::Place& place = *context.places.find(spec->on);
-  return place.run(*std::move(spec), options, context);
-}
 
 void add_run(CLI::App& app, Request& request) {
   CLI::App* command = add_command(app, "run", "Start a job, show it, and wait for its end.");
@@ -182,7 +125,9 @@ void add_run(CLI::App& app, Request& request) {
       "  gangrun run job.yaml --dry-run\n");
   on_chosen(*command, [&request, options] {
     options->flags.command = request.command;
-    request.action = [options](client::Context& context) { return run(*options, context); };
+    request.action = [options](client::Context& context) {
+      return client::start_job(*options, context);
+    };
   });
 }
 

@@ -1,8 +1,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "client/command.h"
+#include "client/context.h"
 #include "client/place.h"
 #include "job/place.h"
 
@@ -14,5 +19,13 @@ std::vector<std::unique_ptr<client::Place>> all();
 
 // What they say of jobs.
 const job::Places& rules();
+
+// The commands of other tools that belong to places, in the order in which help lists them.
+std::vector<client::Command> programs(const job::Places& rules);
+
+// What a master has this program do on the side, in a process of its own: `gangrun NAME FILE`.
+// Nothing where there is no such name.
+std::optional<client::ExitStatus> run_errand(std::string_view name, const std::string& file,
+                                             client::Context& context);
 
 }  // namespace gangrun::places

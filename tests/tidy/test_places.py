@@ -25,17 +25,6 @@ EXCEPTIONS = {
     "src/cluster/ssh/node/keeper_internal.h": "likewise",
     "src/cluster/ssh/node/nvidia_smi.h": "likewise",
     "src/node/gangrun_agent_main.cc": "the agent's program is the master's too, where that is in a container",
-    "src/cli/gangrun_main.cc": "the program is its own errand to a cluster",
-    "src/cli/token_errand_command.cc": "likewise",
-    "src/cli/input_path.cc": "ytf-submit's check of a path on HDFS",
-    "src/cli/check_hadoop_env.cc": "a command of another tool, for one place",
-    "src/cli/check_hadoop_env.h": "likewise",
-    "src/cli/check_hadoop_env_command.cc": "likewise",
-    "src/cli/ytf_submit.cc": "likewise",
-    "src/cli/tf_spawner.cc": "likewise",
-    "src/cli/tf_spawner.h": "likewise",
-    "src/cli/tf_spawner_command.cc": "likewise",
-    "src/cli/tf_spawner_objects.cc": "likewise",
 }
 
 
@@ -66,6 +55,16 @@ def test_no_room_but_its_own_names_a_place():
 
 def test_exceptions_are_still_needed():
     offences = [f"{path} names no place any more" for path in EXCEPTIONS if path not in naming_sources()]
+    assert not offences, report(offences)
+
+
+def test_commands_know_no_place():
+    """What belongs to a place comes to them through the list of places: they may not even include its rooms."""
+    line = next(line for line in read("src/LAYERS").splitlines() if re.match(r"\d+ cli:", line))
+    rooms = [room for room, _ in PLACES.values()]
+    offences = [f"src/LAYERS lets cli use {used}" for used in line.partition("|")[0].split()
+                if any(used == room or used.startswith(room + "/") for room in rooms)]
+    offences += [f"{path} is an exception" for path in EXCEPTIONS if path.startswith("src/cli/")]
     assert not offences, report(offences)
 
 

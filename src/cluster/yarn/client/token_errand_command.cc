@@ -9,21 +9,22 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
-#include "cli/commands.h"
+#include "client/fail.h"
+#include "cluster/yarn/client/yarn_place.h"
 #include "cluster/yarn/token_errand.h"
 #include "hadoop/configuration.h"
 #include "hadoop/token_source.h"
 #include "job/described.h"
 #include "kerberos/gssapi.h"
 
-namespace gangrun::cli {
+namespace gangrun::client {
 
 namespace {
 
 // Less than the master waits for us.
 constexpr std::chrono::minutes kLimit{2};
 
-base::Result<base::WallTime> get_tokens(const std::string& file, const client::Context& context) {
+base::Result<base::WallTime> get_tokens(const std::string& file, const Context& context) {
   GANGRUN_ASSIGN(const std::string text, base::read_file(file, cluster::kMaxTokenErrandBytes));
   GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, cluster::kMaxTokenErrandBytes));
   GANGRUN_ASSIGN(const cluster::TokenErrand errand, base::from_json<cluster::TokenErrand>(json));
@@ -48,11 +49,11 @@ base::Result<base::WallTime> get_tokens(const std::string& file, const client::C
 
 }  // namespace
 
-client::ExitStatus run_token_errand(const std::string& file, client::Context& context) {
+ExitStatus run_token_errand(const std::string& file, Context& context) {
   const auto ends = get_tokens(file, context);
-  if (!ends.ok()) return fail(context, ends.error(), client::ExitStatus::kCouldNotStart);
+  if (!ends.ok()) return fail(context, ends.error(), ExitStatus::kCouldNotStart);
   context.console.out(cluster::token_answer(*ends) + "\n");
-  return client::ExitStatus::kSuccess;
+  return ExitStatus::kSuccess;
 }
 
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

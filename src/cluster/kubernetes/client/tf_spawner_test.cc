@@ -1,11 +1,12 @@
-#include "cli/tf_spawner.h"
+#include "cluster/kubernetes/client/tf_spawner.h"
 
 #include <gmock/gmock.h>
 
 #include "cluster/kubernetes/kubernetes_options.h"
+#include "cluster/kubernetes/kubernetes_rules.h"
 #include "job/yaml_json.h"
 
-namespace gangrun::cli {
+namespace gangrun::client {
 namespace {
 
 using base::Json;
@@ -35,23 +36,24 @@ spec:
   restartPolicy: Never
 )";
 
+job::Places places() { return job::Places({cluster::kubernetes_place()}); }
+
 TfSpawnerFiles script() { return {.script = "print(1)\n"}; }
 
-client::KubernetesLaunch launch_of(const TfSpawnerOptions& options,
-                                   const TfSpawnerFiles& files = script(),
-                                   const std::string& tag = "tf-spawner") {
-  auto launch = tf_spawner_launch(options, files, tag);
+KubernetesLaunch launch_of(const TfSpawnerOptions& options, const TfSpawnerFiles& files = script(),
+                           const std::string& tag = "tf-spawner") {
+  auto launch = tf_spawner_launch(options, files, tag, places());
   EXPECT_TRUE(launch.ok()) << launch.error().message;
-  return launch.ok() ? *std::move(launch) : client::KubernetesLaunch{};
+  return launch.ok() ? *std::move(launch) : KubernetesLaunch{};
 }
 
 std::string error_of(const TfSpawnerOptions& options, const TfSpawnerFiles& files = script()) {
-  const auto launch = tf_spawner_launch(options, files, "tf-spawner");
+  const auto launch = tf_spawner_launch(options, files, "tf-spawner", places());
   return launch.ok() ? "" : launch.error().message;
 }
 
 TEST(TfSpawner, HasItsDefaults) {
-  const client::KubernetesLaunch launch = launch_of({});
+  const KubernetesLaunch launch = launch_of({});
   EXPECT_EQ(launch.spec.name, "tf-spawner");
   EXPECT_EQ(launch.spec.on, "kubernetes");
   EXPECT_EQ(launch.spec.image, "tensorflow/tensorflow:2.1.0-py3");
@@ -86,7 +88,7 @@ TEST(TfSpawner, FlagsReachTheJob) {
   options.context = "big";
   options.outputs = {"model/"};
   options.timeouts = {"allocation=5m"};
-  const client::KubernetesLaunch launch = launch_of(options, script(), "Ab.1");
+  const KubernetesLaunch launch = launch_of(options, script(), "Ab.1");
   EXPECT_EQ(launch.spec.find("worker")->instances, 3);
   EXPECT_EQ(launch.names.first_port, 2000);
   EXPECT_EQ(launch.spec.image, "tf:2.15");
@@ -102,7 +104,7 @@ TEST(TfSpawner, TheFilesOfVariablesAndCommandsAreRead) {
   TfSpawnerFiles files = script();
   files.environment = "# cloud\nS3_ENDPOINT=s3.example\n\n S3_SECRET_KEY = a=b \r\n";
   files.command = "#!/bin/bash\n\npip install scikit-learn\n  python /script/training-script.py\n";
-  const client::KubernetesLaunch launch = launch_of({}, files);
+  const KubernetesLaunch launch = launch_of({}, files);
   EXPECT_THAT(launch.spec.environment,
               ElementsAre(Pair("S3_ENDPOINT", "s3.example"), Pair("S3_SECRET_KEY", "a=b")));
   EXPECT_THAT(launch.spec.command.words,
@@ -113,7 +115,7 @@ TEST(TfSpawner, TheFilesOfVariablesAndCommandsAreRead) {
 TEST(TfSpawner, ATemplateMadeForItIsTakenWithoutWhatTheRunDecides) {
   TfSpawnerFiles files = script();
   files.pod = kOldPod;
-  const client::KubernetesLaunch launch = launch_of({}, files);
+  const KubernetesLaunch launch = launch_of({}, files);
   const Json expected = *job::yaml_to_json(R"(
 apiVersion: v1
 kind: Pod
@@ -140,7 +142,7 @@ TEST(TfSpawner, TensorboardSeesTheWorkersVolumesAndNoGpu) {
   options.outputs = {"model"};
   TfSpawnerFiles files = script();
   files.pod = kOldPod;
-  const client::KubernetesLaunch launch = launch_of(options, files);
+  const KubernetesLaunch launch = launch_of(options, files);
   const job::TaskSpec* board = launch.spec.find("tensorboard");
   ASSERT_NE(board, nullptr);
   EXPECT_EQ(board->policy, job::Policy::kSidecar);
@@ -164,7 +166,7 @@ TEST(TfSpawner, ServicesHaveATemplateToo) {
 }
 
 TEST(TfSpawner, ARunBesideAnotherHasNamesOfItsOwn) {
-  client::KubernetesLaunch launch = launch_of({}, script(), "Wine_2.a");
+  KubernetesLaunch launch = launch_of({}, script(), "Wine_2.a");
   take_names_of_its_own(launch, "Wine_2.a");
   EXPECT_EQ(launch.names.pods.at({"worker", 1}), "worker1-wine-2-a");
   EXPECT_EQ(launch.names.script_config_map, "script-wine-2-a");
@@ -172,7 +174,7 @@ TEST(TfSpawner, ARunBesideAnotherHasNamesOfItsOwn) {
 
 TEST(TfSpawner, ALongTagIsALabelWholeAndAJobsNameInPart) {
   const std::string tag = std::string(23, 'a') + "--" + std::string(38, 'b');
-  const client::KubernetesLaunch launch = launch_of({}, script(), tag);
+  const KubernetesLaunch launch = launch_of({}, script(), tag);
   EXPECT_EQ(launch.spec.name, std::string(23, 'a'));
   EXPECT_EQ(cluster::kubernetes_of(launch.spec).labels.at("training_attempt"), tag);
 }
@@ -268,4 +270,4 @@ TEST(TfSpawner, ALineThatLostItsNameIsNotShown) {
 }
 
 }  // namespace
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

@@ -3,9 +3,9 @@
 #include "client/context.h"
 #include "client/run_options.h"
 
-namespace gangrun::cli {
+namespace gangrun::client {
 
 // What `gangrun run` does, also for the commands that take a job in other words.
-client::ExitStatus run(client::RunOptions options, client::Context& context);
+ExitStatus start_job(RunOptions options, Context& context);
 
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

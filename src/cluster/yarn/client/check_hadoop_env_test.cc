@@ -1,11 +1,11 @@
-#include "cli/check_hadoop_env.h"
+#include "cluster/yarn/client/check_hadoop_env.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace gangrun::cli {
+namespace gangrun::client {
 namespace {
 
 using cluster::Check;
@@ -18,7 +18,7 @@ class Report : public testing::Test {
   std::vector<std::string> lines_;
   HadoopEnvReport report_{[this](const std::string& line) { lines_.push_back(line); }};
 
-  void look(const std::vector<std::pair<client::Part, std::vector<Check>>>& parts) {
+  void look(const std::vector<std::pair<Part, std::vector<Check>>>& parts) {
     for (const auto& [part, checks] : parts) {
       report_.on_part(part);
       for (const Check& check : checks) report_.on_check(part, check);
@@ -29,11 +29,11 @@ class Report : public testing::Test {
 
 TEST_F(Report, OfAnEnvironmentThatIsWellIsTheOneItsUsersKnow) {
   report_.begin("/x/check_hadoop_env.log");
-  report_.on_part(client::Part::kSettings);
-  report_.on_check(client::Part::kSettings, {"variables", Verdict::kOk, "x"});
-  report_.on_part(client::Part::kFiles);
+  report_.on_part(Part::kSettings);
+  report_.on_check(Part::kSettings, {"variables", Verdict::kOk, "x"});
+  report_.on_part(Part::kFiles);
   report_.on_write("hdfs://nn/tmp/a1/hello_tf_yarn.txt");
-  report_.on_part(client::Part::kCluster);
+  report_.on_part(Part::kCluster);
   report_.end();
   const std::string logger = "INFO:tf_yarn.bin.check_hadoop_env:";
   EXPECT_THAT(lines_,
@@ -48,17 +48,16 @@ TEST_F(Report, OfAnEnvironmentThatIsWellIsTheOneItsUsersKnow) {
 
 // It printed what servers say as it came.
 TEST_F(Report, WhatServersSayDoesNothingToATerminal) {
-  look(
-      {{client::Part::kSettings, {}},
-       {client::Part::kFiles, {{"hdfs://nn", Verdict::kFailed, "\x1b[2Jit\nis\r\x1b(Bdown\a", ""}}},
-       {client::Part::kCluster, {}}});
+  look({{Part::kSettings, {}},
+        {Part::kFiles, {{"hdfs://nn", Verdict::kFailed, "\x1b[2Jit\nis\r\x1b(Bdown\a", ""}}},
+        {Part::kCluster, {}}});
   EXPECT_THAT(lines_[1], "ERROR:tf_yarn.bin.check_hadoop_env:hdfs://nn: failed: it is down\uFFFD");
 }
 
 TEST_F(Report, WhatFailedSaysWhyAndWhatToDoBeforeItsResult) {
-  look({{client::Part::kSettings, {}},
-        {client::Part::kFiles, {{"hdfs://nn", Verdict::kFailed, "it is down", "start it"}}},
-        {client::Part::kCluster, {}}});
+  look({{Part::kSettings, {}},
+        {Part::kFiles, {{"hdfs://nn", Verdict::kFailed, "it is down", "start it"}}},
+        {Part::kCluster, {}}});
   EXPECT_THAT(lines_[1],
               "ERROR:tf_yarn.bin.check_hadoop_env:hdfs://nn: failed: it is down; to do: "
               "start it");
@@ -68,9 +67,9 @@ TEST_F(Report, WhatFailedSaysWhyAndWhatToDoBeforeItsResult) {
 }
 
 TEST_F(Report, OnlyTensorflowSWarningsCount) {
-  look({{client::Part::kSettings, {{"variables", Verdict::kWarning, "JAVA_HOME"}}},
-        {client::Part::kFiles, {{"TensorFlow", Verdict::kNotChecked, "there is none"}}},
-        {client::Part::kCluster, {{"TensorFlow hdfs://nn", Verdict::kWarning, "no libjvm.so"}}}});
+  look({{Part::kSettings, {{"variables", Verdict::kWarning, "JAVA_HOME"}}},
+        {Part::kFiles, {{"TensorFlow", Verdict::kNotChecked, "there is none"}}},
+        {Part::kCluster, {{"TensorFlow hdfs://nn", Verdict::kWarning, "no libjvm.so"}}}});
   EXPECT_THAT(lines_[1], HasSubstr("check_env: True"));
   EXPECT_THAT(lines_[3], HasSubstr("check_local_hadoop_tensorflow: True"));
   EXPECT_THAT(lines_[6], HasSubstr("remote_check: False"));
@@ -79,9 +78,9 @@ TEST_F(Report, OnlyTensorflowSWarningsCount) {
 
 // "remote_check: True" was said though nothing had been looked at.
 TEST_F(Report, WhatIsNotLookedAtIsNeitherTrueNorFalse) {
-  report_.on_part(client::Part::kSettings);
-  report_.on_part(client::Part::kFiles);
-  report_.on_part(client::Part::kCluster);
+  report_.on_part(Part::kSettings);
+  report_.on_part(Part::kFiles);
+  report_.on_part(Part::kCluster);
   report_.not_checked({"container", Verdict::kNotChecked, "--no-remote is given"});
   report_.end();
   EXPECT_THAT(lines_[lines_.size() - 2], HasSubstr("remote_check: not checked"));
@@ -89,10 +88,10 @@ TEST_F(Report, WhatIsNotLookedAtIsNeitherTrueNorFalse) {
 }
 
 TEST_F(Report, OfAClusterThatDoesNotAnswerTheCheckIsFalseThen) {
-  report_.on_part(client::Part::kSettings);
-  report_.on_part(client::Part::kFiles);
-  report_.on_part(client::Part::kCluster);
-  report_.on_check(client::Part::kCluster, {"ResourceManager", Verdict::kFailed, "it is down"});
+  report_.on_part(Part::kSettings);
+  report_.on_part(Part::kFiles);
+  report_.on_part(Part::kCluster);
+  report_.on_check(Part::kCluster, {"ResourceManager", Verdict::kFailed, "it is down"});
   report_.not_checked({"container", Verdict::kNotChecked, "--no-remote is given"});
   report_.end();
   EXPECT_THAT(lines_[lines_.size() - 2], HasSubstr("remote_check: False"));
@@ -100,8 +99,7 @@ TEST_F(Report, OfAClusterThatDoesNotAnswerTheCheckIsFalseThen) {
 }
 
 TEST_F(Report, PartsThatNeverCameAreFalse) {
-  look({{client::Part::kSettings,
-         {{"configuration", Verdict::kFailed, "there is none", "get one"}}}});
+  look({{Part::kSettings, {{"configuration", Verdict::kFailed, "there is none", "get one"}}}});
   ASSERT_EQ(lines_.size(), 5U);
   EXPECT_THAT(lines_[2], HasSubstr("check_local_hadoop_tensorflow: False"));
   EXPECT_THAT(lines_[3], HasSubstr("remote_check: False"));
@@ -109,4 +107,4 @@ TEST_F(Report, PartsThatNeverCameAreFalse) {
 }
 
 }  // namespace
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

@@ -12,7 +12,7 @@
 
 // What runs of tf-spawner, ours or the original's, have made in the client's namespace. Each
 // function runs the loop until its answer or the deadline.
-namespace gangrun::cli {
+namespace gangrun::client {
 
 struct RunObject {
   std::string kind;  // "Pod"
@@ -34,8 +34,8 @@ base::Result<std::vector<RunObject>> objects_with_tag(net::EventLoop& loop,
                                                       base::Instant deadline);
 
 // kNotFound where the client's namespace is not there. Who has no right to ask is told nothing.
-base::Result<> check_namespace(net::EventLoop& loop, kubernetes::Client& client,
-                               base::Instant deadline);
+base::Result<> check_namespace_exists(net::EventLoop& loop, kubernetes::Client& client,
+                                      base::Instant deadline);
 
 // The names that a run takes where nothing else is said.
 struct DocumentedNames {
@@ -54,4 +54,4 @@ base::Result<> delete_objects(net::EventLoop& loop, kubernetes::Client& client,
                               const std::string& tag, const std::vector<RunObject>& objects,
                               base::Instant deadline);
 
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

@@ -1,4 +1,4 @@
-#include "cli/client_task.h"
+#include "cluster/yarn/client/client_task.h"
 
 #include <termios.h>
 #include <unistd.h>
@@ -11,10 +11,10 @@
 
 #include "base/files.h"
 #include "base/format.h"
-#include "cli/commands.h"
 #include "client/allocation_limit.h"
 #include "client/ending_guard.h"
 #include "client/exit_status.h"
+#include "client/fail.h"
 #include "client/job_watch.h"
 #include "frameworks/environment.h"
 #include "host/ending_signals.h"
@@ -25,7 +25,7 @@
 #include "process/signals.h"
 #include "process/spawn.h"
 
-namespace gangrun::cli {
+namespace gangrun::client {
 
 namespace {
 
@@ -74,7 +74,7 @@ class TemporaryFile {
 // The variables of the client over those of this process, as an agent does it for a task.
 Result<std::map<std::string, std::string>> variables_of(const ClientTask& task,
                                                         const job::ClusterSpec& cluster,
-                                                        const client::Context& context,
+                                                        const Context& context,
                                                         TemporaryFile& spec_file) {
   job::JobSpec with_client = task.spec;
   job::TaskSpec& client = with_client.tasks.emplace_back();
@@ -107,7 +107,7 @@ Result<std::map<std::string, std::string>> variables_of(const ClientTask& task,
 
 class ClientSession {
  public:
-  ClientSession(const ClientTask& task, client::Context& context)
+  ClientSession(const ClientTask& task, Context& context)
       : task_(task),
         context_(context),
         allocation_limit_(task.spec.timeouts.allocation, context.clock.now()),
@@ -117,7 +117,7 @@ class ClientSession {
         spec_worker_(loop_, 1) {}
 
   Result<> start(const MakeSite& make_site);
-  client::ExitStatus wait();
+  ExitStatus wait();
 
  private:
   // Until the next look.
@@ -130,18 +130,18 @@ class ClientSession {
   void on_signal(int number);
   void leave_if_untold();
   [[nodiscard]] std::string untold_words() const;
-  client::ExitStatus end_status();
+  ExitStatus end_status();
   void tell(const std::string& sentence) { context_.console.error(sentence); }
   [[nodiscard]] bool is_over() const;
 
   const ClientTask& task_;
-  client::Context& context_;
-  client::AllocationLimit allocation_limit_;
+  Context& context_;
+  AllocationLimit allocation_limit_;
   const TerminalState terminal_;
   TemporaryFile spec_file_;
   net::EventLoop loop_;
   // Before all that may wait for somebody when it goes.
-  std::unique_ptr<client::EndingGuard> guard_;
+  std::unique_ptr<EndingGuard> guard_;
   net::Watch child_watch_;
   net::Timer spec_timer_;
   net::Timer kill_timer_;
@@ -153,7 +153,7 @@ class ClientSession {
   bool left_ = false;  // by whoever was asked to end the job, before it ended
   std::optional<process::Child> child_;
   std::optional<process::Exit> exit_;
-  client::JobWatch watch_;
+  JobWatch watch_;
   std::unique_ptr<cluster::Site> spec_site_;
   // Last: what runs on it uses the others.
   net::Workers spec_worker_;
@@ -163,9 +163,9 @@ Result<> ClientSession::start(const MakeSite& make_site) {
   GANGRUN_ASSIGN(auto status_site, make_site());
   GANGRUN_ASSIGN(auto stop_site, make_site());
   GANGRUN_ASSIGN(spec_site_, make_site());
-  GANGRUN_ASSIGN(
-      guard_, client::EndingGuard::start_in(loop_, {.signals = host::job_signals(),
-                                                    .on_signal = [this](int n) { on_signal(n); }}));
+  GANGRUN_ASSIGN(guard_,
+                 EndingGuard::start_in(loop_, {.signals = host::job_signals(),
+                                               .on_signal = [this](int n) { on_signal(n); }}));
   guard_->set_words(untold_words());
   tell(base::format("{}: client:0 starts here when all tasks have reported", task_.job));
   watch_.start(std::move(status_site), std::move(stop_site));
@@ -288,7 +288,7 @@ void ClientSession::on_signal(int number) {
                                        : "ended at once"));
   watch_.stop(signals_seen_ > 1, host::name_of_signal(number));
   if (signals_seen_ == 1) return guard_->stand_down();
-  order_timer_ = loop_.after(client::kSilencePatience, [this] { leave_if_untold(); });
+  order_timer_ = loop_.after(kSilencePatience, [this] { leave_if_untold(); });
 }
 
 void ClientSession::leave_if_untold() {
@@ -308,23 +308,22 @@ bool ClientSession::is_over() const {
   return job::is_final(status_.state) || (exit_ && !task_.ends_job);
 }
 
-client::ExitStatus ClientSession::wait() {
+ExitStatus ClientSession::wait() {
   (void)loop_.run_until([this] { return is_over(); }, context_.clock.now() + job::kLongestJob);
   if (left_ && !job::is_final(status_.state)) {
     tell(untold_words());
-    guard_->end_within(kGoingLimit, client::ExitStatus::kInterrupted);
-    return client::ExitStatus::kInterrupted;
+    guard_->end_within(kGoingLimit, ExitStatus::kInterrupted);
+    return ExitStatus::kInterrupted;
   }
-  const client::ExitStatus status = end_status();
+  const ExitStatus status = end_status();
   if (signals_seen_ > 1) guard_->end_within(kGoingLimit, status);
   return status;
 }
 
-client::ExitStatus ClientSession::end_status() {
+ExitStatus ClientSession::end_status() {
   if (!child_) {
     if (status_.cause && !has_failed_) context_.console.error(job::to_words(*status_.cause));
-    return has_failed_ ? client::ExitStatus::kCouldNotStart
-                       : client::exit_status_of(status_, signals_seen_ > 0);
+    return has_failed_ ? ExitStatus::kCouldNotStart : exit_status_of(status_, signals_seen_ > 0);
   }
   const bool is_good = exit_->succeeded();
   if (!is_good) context_.console.error("client:0 " + exit_->to_words());
@@ -332,19 +331,18 @@ client::ExitStatus ClientSession::end_status() {
   const bool was_ended = job::is_final(status_.state) && !task_.ends_job;
   if (was_ended) {
     if (status_.cause) context_.console.error(job::to_words(*status_.cause));
-    return client::exit_status_of(status_, false);
+    return exit_status_of(status_, false);
   }
-  return is_good ? client::ExitStatus::kSuccess : client::ExitStatus::kJobFailed;
+  return is_good ? ExitStatus::kSuccess : ExitStatus::kJobFailed;
 }
 
 }  // namespace
 
-client::ExitStatus run_client_task(const ClientTask& task, const MakeSite& make_site,
-                                   client::Context& context) {
+ExitStatus run_client_task(const ClientTask& task, const MakeSite& make_site, Context& context) {
   ClientSession session(task, context);
   const Result<> started = session.start(make_site);
   if (!started.ok()) return fail(context, started.error());
   return session.wait();
 }
 
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

@@ -1,4 +1,4 @@
-#include "cli/tf_spawner_objects.h"
+#include "cluster/kubernetes/client/tf_spawner_objects.h"
 
 #include <algorithm>
 #include <array>
@@ -8,10 +8,10 @@
 #include "base/json.h"
 #include "base/letters.h"
 #include "base/strings.h"
-#include "cli/tf_spawner.h"
+#include "cluster/kubernetes/client/tf_spawner.h"
 #include "cluster/kubernetes/manifests.h"
 
-namespace gangrun::cli {
+namespace gangrun::client {
 
 namespace {
 
@@ -153,7 +153,8 @@ Result<std::vector<RunObject>> objects_with_tag(net::EventLoop& loop, kubernetes
   return objects;
 }
 
-Result<> check_namespace(net::EventLoop& loop, kubernetes::Client& client, base::Instant deadline) {
+Result<> check_namespace_exists(net::EventLoop& loop, kubernetes::Client& client,
+                                base::Instant deadline) {
   const std::string& name = client.access().name_space;
   std::optional<base::Error> refusal;
   bool is_answered = false;
@@ -208,4 +209,4 @@ Result<> delete_objects(net::EventLoop& loop, kubernetes::Client& client, const 
                                   }))};
 }
 
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

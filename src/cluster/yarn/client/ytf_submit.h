@@ -11,7 +11,7 @@
 
 // The command line of `ytf-submit`, as the design "TensorFlow on YARN" has it, in the words of
 // `gangrun run` (docs/from-ytf-submit.md).
-namespace gangrun::cli {
+namespace gangrun::client {
 
 inline constexpr std::string_view kYtfSubmit = "ytf-submit";
 
@@ -52,7 +52,6 @@ struct YtfOptions {
 
 // The same job for `gangrun run`, detached where nobody stays for it. Only the flags are looked at,
 // no file and no cluster. `folder` is where the command was called.
-base::Result<client::RunOptions> run_options_of(const YtfOptions& options,
-                                                const std::string& folder);
+base::Result<RunOptions> run_options_of(const YtfOptions& options, const std::string& folder);
 
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

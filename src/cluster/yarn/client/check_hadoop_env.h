@@ -8,7 +8,7 @@
 #include "cluster/check.h"
 #include "cluster/yarn/client/yarn_doctor.h"
 
-namespace gangrun::cli {
+namespace gangrun::client {
 
 // The name under which this command is known, and its log's in the folder where it is called.
 inline constexpr std::string_view kCheckHadoopEnv = "check_hadoop_env";
@@ -21,8 +21,8 @@ class HadoopEnvReport {
       : print_(std::move(print)) {}
 
   void begin(const std::string& log_path);
-  void on_part(client::Part part);
-  void on_check(client::Part part, const cluster::Check& check);
+  void on_part(Part part);
+  void on_check(Part part, const cluster::Check& check);
   // What the part under way would show is not looked at, and why.
   void not_checked(const cluster::Check& check);
   void on_write(const std::string& url);
@@ -44,4 +44,4 @@ class HadoopEnvReport {
   bool good_ = true;
 };
 
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

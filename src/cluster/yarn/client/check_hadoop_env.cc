@@ -1,4 +1,4 @@
-#include "cli/check_hadoop_env.h"
+#include "cluster/yarn/client/check_hadoop_env.h"
 
 #include <array>
 
@@ -6,7 +6,7 @@
 #include "base/terminal_text.h"
 #include "cluster/yarn/tensorflow_trial.h"
 
-namespace gangrun::cli {
+namespace gangrun::client {
 
 namespace {
 
@@ -50,17 +50,17 @@ void HadoopEnvReport::close() {
   part_checked_ = true;
 }
 
-void HadoopEnvReport::on_part(client::Part part) {
+void HadoopEnvReport::on_part(Part part) {
   close();
   parts_ = static_cast<std::size_t>(part) + 1;
-  if (part == client::Part::kCluster) info(kRootLogger, "Launching remote check");
+  if (part == Part::kCluster) info(kRootLogger, "Launching remote check");
 }
 
 void HadoopEnvReport::on_write(const std::string& url) {
   info(kLogger, base::format("write dummy file to hdfs {}", url));
 }
 
-void HadoopEnvReport::on_check(client::Part, const cluster::Check& check) {
+void HadoopEnvReport::on_check(Part, const cluster::Check& check) {
   if (check.verdict == Verdict::kOk) return;
   const bool bad = is_bad(check);
   if (bad) part_good_ = false;
@@ -73,7 +73,7 @@ void HadoopEnvReport::on_check(client::Part, const cluster::Check& check) {
 }
 
 void HadoopEnvReport::not_checked(const cluster::Check& check) {
-  on_check(static_cast<client::Part>(parts_ - 1), check);
+  on_check(static_cast<Part>(parts_ - 1), check);
   part_checked_ = false;
 }
 
@@ -91,4 +91,4 @@ void HadoopEnvReport::interrupted() {
   say(base::format("ERROR:{}:interrupted", kLogger));
 }
 
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

@@ -9,7 +9,7 @@
 #include "cluster/site.h"
 #include "job/spec.h"
 
-namespace gangrun::cli {
+namespace gangrun::client {
 
 // The type of the task that `ytf-submit --client` starts beside those of the cluster.
 inline constexpr std::string_view kClientType = "client";
@@ -29,7 +29,6 @@ using MakeSite = std::function<base::Result<std::unique_ptr<cluster::Site>>()>;
 // cluster spec, of which it is no part, starts the job's command with the same variables as the
 // tasks have, and waits for its end, or for the job's, which ends it. What it ends with says how
 // the client did.
-client::ExitStatus run_client_task(const ClientTask& task, const MakeSite& make_site,
-                                   client::Context& context);
+ExitStatus run_client_task(const ClientTask& task, const MakeSite& make_site, Context& context);
 
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

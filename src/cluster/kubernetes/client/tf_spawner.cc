@@ -1,4 +1,4 @@
-#include "cli/tf_spawner.h"
+#include "cluster/kubernetes/client/tf_spawner.h"
 
 #include <algorithm>
 #include <limits>
@@ -16,9 +16,8 @@
 #include "job/units.h"
 #include "job/validate.h"
 #include "job/yaml_json.h"
-#include "places/places.h"
 
-namespace gangrun::cli {
+namespace gangrun::client {
 
 namespace {
 
@@ -269,9 +268,9 @@ std::string command_line_of(std::string_view text) {
   return base::format("{}", base::join(lines, " && "));
 }
 
-Result<client::KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
-                                                   const TfSpawnerFiles& files,
-                                                   const std::string& tag) {
+Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
+                                           const TfSpawnerFiles& files, const std::string& tag,
+                                           const job::Places& places) {
   GANGRUN_ASSIGN(const int workers,
                  count_in("-w", options.workers, kDefaultWorkers, job::kMaxTasks));
   GANGRUN_ASSIGN(const int port, count_in("-p", options.port, kDefaultPort,
@@ -279,8 +278,8 @@ Result<client::KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& optio
   GANGRUN_ASSIGN(WorkerPod worker, worker_pod(files.pod));
   job::Flags flags = flags_of(options, tag, workers);
   GANGRUN_ASSIGN(flags.command, command_of(files, worker.command));
-  client::KubernetesLaunch launch;
-  GANGRUN_ASSIGN(launch.spec, job::build(std::nullopt, flags, {.places = &places::rules()}));
+  KubernetesLaunch launch;
+  GANGRUN_ASSIGN(launch.spec, job::build(std::nullopt, flags, {.places = &places}));
   if (files.environment) {
     GANGRUN_ASSIGN(launch.spec.environment, parse_env_file(*files.environment));
   }
@@ -290,7 +289,7 @@ Result<client::KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& optio
     task.pod = is_worker ? worker.pod : board_pod(worker.pod);
     if (is_worker) task.outputs = options.outputs;
   }
-  GANGRUN_TRY(job::validate(launch.spec, places::rules()));
+  GANGRUN_TRY(job::validate(launch.spec, places));
   if (files.service) {
     GANGRUN_ASSIGN(launch.names.service_template,
                    read_template("--service-file", *files.service, "Service"));
@@ -335,10 +334,10 @@ base::Error in_own_words(base::Error error, const TfSpawnerOptions& options) {
   return error;
 }
 
-void take_names_of_its_own(client::KubernetesLaunch& launch, const std::string& tag) {
+void take_names_of_its_own(KubernetesLaunch& launch, const std::string& tag) {
   const std::string end = "-" + in_object_name(tag);
   launch.names.pods = pod_names(launch.spec.find(kWorker)->instances, end);
   launch.names.script_config_map = kScriptConfigMap + end;
 }
 
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

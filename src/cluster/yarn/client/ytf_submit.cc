@@ -1,4 +1,4 @@
-#include "cli/ytf_submit.h"
+#include "cluster/yarn/client/ytf_submit.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -6,14 +6,13 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "client/prepare.h"
-#include "cluster/local/local_rules.h"
 #include "cluster/yarn/yarn_rules.h"
 #include "job/choice.h"
 #include "job/container.h"
 #include "job/shipped_files.h"
 #include "job/units.h"
 
-namespace gangrun::cli {
+namespace gangrun::client {
 
 namespace {
 
@@ -119,7 +118,7 @@ void add_variables(const YtfOptions& options, bool is_local, const std::string& 
   if (options.output) add("DTF_OUTPUT_PATH", *options.output);
   if (options.script) {
     // On a cluster it lies in the task's own folder.
-    add("DTF_TASK_SCRIPT", is_local ? client::in_folder(folder, *options.script)
+    add("DTF_TASK_SCRIPT", is_local ? in_folder(folder, *options.script)
                                     : std::filesystem::path(*options.script).filename().string());
   }
   flags.env.insert(flags.env.end(), options.env.begin(), options.env.end());
@@ -137,17 +136,17 @@ Result<> check_client(const YtfOptions& options) {
 
 }  // namespace
 
-Result<client::RunOptions> run_options_of(const YtfOptions& options, const std::string& folder) {
+Result<RunOptions> run_options_of(const YtfOptions& options, const std::string& folder) {
   if (base::trim(options.command).empty()) {
     return base::invalid_argument("the task command is empty; it is the last word, in quotes");
   }
   GANGRUN_TRY(check_requirement(options));
   GANGRUN_TRY(check_client(options));
-  client::RunOptions run;
+  RunOptions run;
   job::Flags& flags = run.flags;
   flags = options.flags;
   flags.job_fields["on"] = options.on.value_or(std::string(cluster::kYarn));
-  const bool is_local = *flags.job_fields["on"] == cluster::kLocal;
+  const bool is_local = *flags.job_fields["on"] == job::kDefaultPlace;
   flags.roles = options.cluster_requirement;
   flags.command_line = options.command;
   // What one machine has is known: there the design's sizes for nodes of a cluster mean nothing.
@@ -178,4 +177,4 @@ Result<client::RunOptions> run_options_of(const YtfOptions& options, const std::
   return run;
 }
 
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

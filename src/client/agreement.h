@@ -1,9 +1,9 @@
 #pragma once
 
-namespace gangrun::cli {
+namespace gangrun::client {
 
 // Whether who sits before standard input agrees to what was asked, in time. Only "y" and "yes" are
 // an answer that does.
 bool is_agreed();
 
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

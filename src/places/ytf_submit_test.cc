@@ -1,4 +1,4 @@
-#include "cli/ytf_submit.h"
+#include "cluster/yarn/client/ytf_submit.h"
 
 #include <gmock/gmock.h>
 
@@ -6,32 +6,32 @@
 #include "job/build.h"
 #include "places/places.h"
 
-namespace gangrun::cli {
+namespace gangrun::places {
 namespace {
 
 using testing::ElementsAre;
 using testing::StartsWith;
 
-YtfOptions simple() {
-  YtfOptions options;
+client::YtfOptions simple() {
+  client::YtfOptions options;
   options.cluster_requirement = {"ps:1,worker:4"};
   options.command = "python train.py --task_index ${DTF_TASK_INDEX}";
   return options;
 }
 
 // The job that comes of it, as `gangrun run` would read it.
-job::JobSpec job_of(const YtfOptions& options) {
-  const auto run = run_options_of(options, "/home/user1");
+job::JobSpec job_of(const client::YtfOptions& options) {
+  const auto run = client::run_options_of(options, "/home/user1");
   EXPECT_TRUE(run.ok()) << run.error().message;
-  const auto spec = job::build(std::nullopt, run->flags, {"", &places::rules()});
+  const auto spec = job::build(std::nullopt, run->flags, {"", &rules()});
   EXPECT_TRUE(spec.ok()) << spec.error().message;
   return spec.value_or(job::JobSpec{});
 }
 
-std::string error_of(const YtfOptions& options) {
-  const auto run = run_options_of(options, "/home/user1");
+std::string error_of(const client::YtfOptions& options) {
+  const auto run = client::run_options_of(options, "/home/user1");
   if (!run.ok()) return run.error().message;
-  const auto spec = job::build(std::nullopt, run->flags, {"", &places::rules()});
+  const auto spec = job::build(std::nullopt, run->flags, {"", &rules()});
   return spec.ok() ? "" : spec.error().message;
 }
 
@@ -52,16 +52,16 @@ TEST(YtfSubmit, HasTheDesignsDefaults) {
 }
 
 TEST(YtfSubmit, LeavesTheJobUnlessSomebodyStays) {
-  YtfOptions options = simple();
-  EXPECT_TRUE(run_options_of(options, "/")->detach);
+  client::YtfOptions options = simple();
+  EXPECT_TRUE(client::run_options_of(options, "/")->detach);
   options.wait = true;
-  EXPECT_FALSE(run_options_of(options, "/")->detach);
+  EXPECT_FALSE(client::run_options_of(options, "/")->detach);
   options.client = true;
-  EXPECT_TRUE(run_options_of(options, "/")->detach);
+  EXPECT_TRUE(client::run_options_of(options, "/")->detach);
 }
 
 TEST(YtfSubmit, ResourcesHaveThreeForms) {
-  YtfOptions options = simple();
+  client::YtfOptions options = simple();
   options.vcores = {"2", "ps:3", "worker[1]:5"};
   options.memory = {"1000", "ps:2000,worker[0]:3000"};
   const job::JobSpec job = job_of(options);
@@ -71,7 +71,7 @@ TEST(YtfSubmit, ResourcesHaveThreeForms) {
 }
 
 TEST(YtfSubmit, HasTheDesignsWishes) {
-  YtfOptions options = simple();
+  client::YtfOptions options = simple();
   options.gpus = {"1", "worker[2]:2"};
   options.labels = {"slow,worker:gpu"};
   options.files = {"package", "conf.json"};
@@ -90,7 +90,7 @@ TEST(YtfSubmit, HasTheDesignsWishes) {
 }
 
 TEST(YtfSubmit, PathsAndScriptAreVariables) {
-  YtfOptions options = simple();
+  client::YtfOptions options = simple();
   options.input = "hdfs://nn/in";
   options.output = "/home/user1/out";
   options.script = "src/mnist.py";
@@ -104,7 +104,7 @@ TEST(YtfSubmit, PathsAndScriptAreVariables) {
 }
 
 TEST(YtfSubmit, TensorboardShowsTheOutput) {
-  YtfOptions options = simple();
+  client::YtfOptions options = simple();
   options.output = "hdfs://nn/out";
   EXPECT_EQ(job_of(options).find("tensorboard"), nullptr);
   options.tensorboard = true;
@@ -117,7 +117,7 @@ TEST(YtfSubmit, TensorboardShowsTheOutput) {
 }
 
 TEST(YtfSubmit, AnImageSeesThePathsThatAreNotOnHdfs) {
-  YtfOptions options = simple();
+  client::YtfOptions options = simple();
   options.docker_image = "host:5000/tf:1";
   options.input = "/data";
   options.output = "hdfs://nn/out";
@@ -131,7 +131,7 @@ TEST(YtfSubmit, AnImageSeesThePathsThatAreNotOnHdfs) {
 }
 
 TEST(YtfSubmit, TheRegistryIsTheMastersOrZookeeperToo) {
-  YtfOptions options = simple();
+  client::YtfOptions options = simple();
   options.registry = "rest";
   EXPECT_EQ(job_of(options).zookeeper, std::nullopt);
   options.registry = "zookeeper";
@@ -139,7 +139,7 @@ TEST(YtfSubmit, TheRegistryIsTheMastersOrZookeeperToo) {
 }
 
 TEST(YtfSubmit, OneMachineIsNotAskedForTheSizesOfNodes) {
-  YtfOptions options = simple();
+  client::YtfOptions options = simple();
   options.on = "local";
   EXPECT_EQ(job_of(options).find("worker")->resources, (job::Resources{0, 1, 0}));
   EXPECT_EQ(cluster::yarn_of(job_of(options)), cluster::YarnOptions{});
@@ -147,59 +147,61 @@ TEST(YtfSubmit, OneMachineIsNotAskedForTheSizesOfNodes) {
 
 struct Bad {
   const char* error;
-  void (*change)(YtfOptions&);
+  void (*change)(client::YtfOptions&);
 };
 
 TEST(YtfSubmit, TellsWhatIsWrongByFlagAndValue) {
   const Bad rows[] = {
-      {"the task command is empty", [](YtfOptions& o) { o.command = " "; }},
-      {"-r: the cluster requirement is empty", [](YtfOptions& o) { o.cluster_requirement = {""}; }},
-      {"-r: the cluster requirement is empty", [](YtfOptions& o) { o.cluster_requirement = {}; }},
+      {"the task command is empty", [](client::YtfOptions& o) { o.command = " "; }},
+      {"-r: the cluster requirement is empty",
+       [](client::YtfOptions& o) { o.cluster_requirement = {""}; }},
+      {"-r: the cluster requirement is empty",
+       [](client::YtfOptions& o) { o.cluster_requirement = {}; }},
       {"-r: 'worker' does not say how many",
-       [](YtfOptions& o) { o.cluster_requirement = {"ps:1,worker"}; }},
-      {"-r: 'ps:0': '0' is not", [](YtfOptions& o) { o.cluster_requirement = {"ps:0"}; }},
+       [](client::YtfOptions& o) { o.cluster_requirement = {"ps:1,worker"}; }},
+      {"-r: 'ps:0': '0' is not", [](client::YtfOptions& o) { o.cluster_requirement = {"ps:0"}; }},
       {"-r: 'ps:2': this type is given twice",
-       [](YtfOptions& o) { o.cluster_requirement = {"ps:1,worker:1,ps:2"}; }},
+       [](client::YtfOptions& o) { o.cluster_requirement = {"ps:1,worker:1,ps:2"}; }},
       {"-r: '1ps:1': '1ps' is not a task type",
-       [](YtfOptions& o) { o.cluster_requirement = {"1ps:1"}; }},
+       [](client::YtfOptions& o) { o.cluster_requirement = {"1ps:1"}; }},
       {"-m: 'wroker:1024': unknown task type 'wroker'; did you mean 'worker'?",
-       [](YtfOptions& o) { o.memory = {"wroker:1024"}; }},
-      {"-c: 'ps[1]:2': there is no ps:1", [](YtfOptions& o) { o.vcores = {"ps[1]:2"}; }},
+       [](client::YtfOptions& o) { o.memory = {"wroker:1024"}; }},
+      {"-c: 'ps[1]:2': there is no ps:1", [](client::YtfOptions& o) { o.vcores = {"ps[1]:2"}; }},
       {"-t: TensorBoard shows the output path; name it with -o",
-       [](YtfOptions& o) { o.tensorboard = true; }},
+       [](client::YtfOptions& o) { o.tensorboard = true; }},
       {"-t: TensorBoard shows the output path; name it with -o",
-       [](YtfOptions& o) { o.cluster_requirement = {"worker:1,tensorboard:1"}; }},
+       [](client::YtfOptions& o) { o.cluster_requirement = {"worker:1,tensorboard:1"}; }},
       {"--expose_tensorboard: there is no TensorBoard",
-       [](YtfOptions& o) { o.expose_tensorboard = true; }},
+       [](client::YtfOptions& o) { o.expose_tensorboard = true; }},
       {"--docker_image: 'My Image' is not the name of an image; allowed: ",
-       [](YtfOptions& o) { o.docker_image = "My Image"; }},
-      {"--docker_image: the image has no name", [](YtfOptions& o) { o.docker_image = ""; }},
+       [](client::YtfOptions& o) { o.docker_image = "My Image"; }},
+      {"--docker_image: the image has no name", [](client::YtfOptions& o) { o.docker_image = ""; }},
       {"-i: 'data' is not an absolute path, which a container needs",
-       [](YtfOptions& o) {
+       [](client::YtfOptions& o) {
          o.docker_image = "image";
          o.input = "data";
        }},
-      {"--mount: there is no container", [](YtfOptions& o) { o.mounts = {"/x"}; }},
-      {"--registry: 'zk' is not a registry", [](YtfOptions& o) { o.registry = "zk"; }},
+      {"--mount: there is no container", [](client::YtfOptions& o) { o.mounts = {"/x"}; }},
+      {"--registry: 'zk' is not a registry", [](client::YtfOptions& o) { o.registry = "zk"; }},
       {"--client_ends_job: there is no client task",
-       [](YtfOptions& o) { o.client_ends_job = true; }},
+       [](client::YtfOptions& o) { o.client_ends_job = true; }},
       {"-r: 'client:1': with --client the job client is the task on this terminal",
-       [](YtfOptions& o) {
+       [](client::YtfOptions& o) {
          o.client = true;
          o.cluster_requirement = {"worker:1,client:1"};
        }},
       {"--json: with --client",
-       [](YtfOptions& o) {
+       [](client::YtfOptions& o) {
          o.client = true;
          o.json = true;
        }},
   };
   for (const Bad& row : rows) {
-    YtfOptions options = simple();
+    client::YtfOptions options = simple();
     row.change(options);
     EXPECT_THAT(error_of(options), StartsWith(row.error));
   }
 }
 
 }  // namespace
-}  // namespace gangrun::cli
+}  // namespace gangrun::places

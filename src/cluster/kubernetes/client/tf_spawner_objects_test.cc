@@ -1,4 +1,4 @@
-#include "cli/tf_spawner_objects.h"
+#include "cluster/kubernetes/client/tf_spawner_objects.h"
 
 #include <gmock/gmock.h>
 
@@ -10,7 +10,7 @@
 #include "base/format.h"
 #include "kubernetes/test_idle_client.h"
 
-namespace gangrun::cli {
+namespace gangrun::client {
 namespace {
 
 using base::Json;
@@ -195,4 +195,4 @@ TEST_F(TfSpawnerObjects, PodsThatStayAreNamedAtTheLimit) {
 }
 
 }  // namespace
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

@@ -8,23 +8,23 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
-#include "cli/agreement.h"
-#include "cli/command_builder.h"
-#include "cli/commands.h"
-#include "cli/display_flags.h"
-#include "cli/input_path.h"
-#include "cli/tf_spawner.h"
-#include "cli/tf_spawner_objects.h"
+#include "client/agreement.h"
+#include "client/command.h"
 #include "client/ending_guard.h"
+#include "client/fail.h"
+#include "client/input_path.h"
 #include "client/prepare.h"
 #include "client/text.h"
 #include "cluster/kubernetes/client/kubernetes_access.h"
+#include "cluster/kubernetes/client/kubernetes_place.h"
 #include "cluster/kubernetes/client/kubernetes_run.h"
+#include "cluster/kubernetes/client/tf_spawner.h"
+#include "cluster/kubernetes/client/tf_spawner_objects.h"
 #include "cluster/kubernetes/kubernetes_options.h"
 #include "host/ending_signals.h"
 #include "net/digests.h"
 
-namespace gangrun::cli {
+namespace gangrun::client {
 
 namespace {
 
@@ -44,20 +44,20 @@ struct Cluster {
 };
 
 Result<std::unique_ptr<Cluster>> cluster_of(const TfSpawnerOptions& options,
-                                            const client::Context& context) {
+                                            const Context& context) {
   cluster::KubernetesOptions wanted;
   wanted.kubeconfig = options.kubeconfig.value_or("");
   wanted.context = options.context.value_or("");
   wanted.name_space = options.name_space.value_or("");
   auto cluster = std::make_unique<Cluster>();
   GANGRUN_ASSIGN(cluster->client,
-                 client::kubernetes_client(cluster->loop, *cluster->logger, context, wanted));
+                 kubernetes_client(cluster->loop, *cluster->logger, context, wanted));
   return cluster;
 }
 
 Result<std::string> read_named(std::string_view flag, const std::string& file,
-                               std::size_t max_bytes, const client::Context& context) {
-  const std::string path = client::in_folder(context.folder, file);
+                               std::size_t max_bytes, const Context& context) {
+  const std::string path = in_folder(context.folder, file);
   GANGRUN_TRY(check_local_file(flag, file, path));
   return base::read_file(path, max_bytes).context(flag);
 }
@@ -66,17 +66,17 @@ Result<std::string> read_named(std::string_view flag, const std::string& file,
 Result<std::optional<std::string>> read_optional(std::string_view flag,
                                                  const std::optional<std::string>& file,
                                                  std::string_view by_default,
-                                                 const client::Context& context) {
+                                                 const Context& context) {
   std::optional<std::string> text;
   const std::string fallback(by_default);
   const bool is_there =
-      !fallback.empty() && ::access(client::in_folder(context.folder, fallback).c_str(), F_OK) == 0;
+      !fallback.empty() && ::access(in_folder(context.folder, fallback).c_str(), F_OK) == 0;
   if (!file && !is_there) return text;
   GANGRUN_ASSIGN(text, read_named(flag, file.value_or(fallback), kMaxTemplateBytes, context));
   return text;
 }
 
-Result<TfSpawnerFiles> read_files(const TfSpawnerOptions& options, const client::Context& context) {
+Result<TfSpawnerFiles> read_files(const TfSpawnerOptions& options, const Context& context) {
   if (options.positional.empty()) {
     return base::invalid_argument(
         "TRAINING_SCRIPT_PATH is missing; it names the TensorFlow script to run");
@@ -92,7 +92,7 @@ Result<TfSpawnerFiles> read_files(const TfSpawnerOptions& options, const client:
   return files;
 }
 
-DocumentedNames documented_names(const client::KubernetesLaunch& launch) {
+DocumentedNames documented_names(const KubernetesLaunch& launch) {
   DocumentedNames names;
   for (const auto& [task, name] : launch.names.pods) names.pods.insert(name);
   names.config_map = launch.names.script_config_map;
@@ -102,7 +102,7 @@ DocumentedNames documented_names(const client::KubernetesLaunch& launch) {
 // Nothing of another run is touched: with the same tag this one is refused, with another it goes
 // beside it.
 Result<> keep_from_others(const TfSpawnerOptions& options, const std::string& tag,
-                          client::KubernetesLaunch& launch, client::Context& context) {
+                          KubernetesLaunch& launch, Context& context) {
   GANGRUN_ASSIGN(const auto cluster, cluster_of(options, context));
   kubernetes::Client& client = *cluster->client;
   const base::Instant deadline = context.clock.now() + kLookTimeout;
@@ -127,16 +127,15 @@ Result<> keep_from_others(const TfSpawnerOptions& options, const std::string& ta
   return {};
 }
 
-client::ExitStatus start(const TfSpawnerOptions& options, const std::string& tag,
-                         client::Context& context) {
+ExitStatus start(const TfSpawnerOptions& options, const std::string& tag, Context& context) {
   const auto reworded = [&options](base::Error error) {
     return in_own_words(std::move(error), options);
   };
   const auto files = read_files(options, context);
-  if (!files.ok()) return fail(context, files.error(), client::ExitStatus::kBadInput);
-  auto launch = tf_spawner_launch(options, *files, tag);
+  if (!files.ok()) return fail(context, files.error(), ExitStatus::kBadInput);
+  auto launch = tf_spawner_launch(options, *files, tag, context.places.rules());
   if (!launch.ok()) {
-    return fail(context, reworded(launch.error()), client::ExitStatus::kBadInput);
+    return fail(context, reworded(launch.error()), ExitStatus::kBadInput);
   }
   launch->reworded = reworded;
   if (!options.dry_run) {
@@ -144,21 +143,21 @@ client::ExitStatus start(const TfSpawnerOptions& options, const std::string& tag
     if (!alone.ok()) {
       const bool is_input = alone.error().code == base::Code::kInvalidArgument;
       return fail(context, alone.error(),
-                  is_input ? client::ExitStatus::kBadInput : client::ExitStatus::kCouldNotStart);
+                  is_input ? ExitStatus::kBadInput : ExitStatus::kCouldNotStart);
     }
   }
   const std::string label =
       base::format("all objects of this run have the label {}={}\n", kAttemptTag, tag);
   const bool is_for_programs = options.dry_run || options.display.json;
   is_for_programs ? context.console.err(label) : context.console.out(label);
-  client::RunOptions run;
+  RunOptions run;
   run.display = options.display;
   run.dry_run = options.dry_run;
-  return client::run_on_kubernetes(std::move(*launch), run, context);
+  return run_on_kubernetes(std::move(*launch), run, context);
 }
 
 void show_objects(const std::vector<RunObject>& objects, const TfSpawnerOptions& options,
-                  client::Context& context) {
+                  Context& context) {
   if (options.display.json) {
     base::Json list = base::Json::array();
     for (const RunObject& object : objects) {
@@ -167,46 +166,44 @@ void show_objects(const std::vector<RunObject>& objects, const TfSpawnerOptions&
     context.console.out(base::dump_json({{"objects", std::move(list)}}) + "\n");
     return;
   }
-  client::Lines lines;
+  Lines lines;
   for (const RunObject& object : objects) lines.emplace_back(to_string(object));
   context.console.out(lines);
 }
 
-client::ExitStatus remove(const TfSpawnerOptions& options, const std::string& tag,
-                          client::Context& context) {
+ExitStatus remove(const TfSpawnerOptions& options, const std::string& tag, Context& context) {
   const auto cluster = cluster_of(options, context);
-  if (!cluster.ok()) return fail(context, cluster.error(), client::ExitStatus::kBadInput);
+  if (!cluster.ok()) return fail(context, cluster.error(), ExitStatus::kBadInput);
   net::EventLoop& loop = (*cluster)->loop;
   kubernetes::Client& client = *(*cluster)->client;
   const auto objects = objects_with_tag(loop, client, tag, context.clock.now() + kLookTimeout);
-  if (!objects.ok()) return fail(context, objects.error(), client::ExitStatus::kCouldNotStart);
+  if (!objects.ok()) return fail(context, objects.error(), ExitStatus::kCouldNotStart);
   const std::string what = base::format("with the label {}={} in the namespace '{}'", kAttemptTag,
                                         tag, client.access().name_space);
   if (objects->empty()) {
-    const auto known = check_namespace(loop, client, context.clock.now() + kLookTimeout);
-    if (!known.ok()) return fail(context, known.error(), client::ExitStatus::kBadInput);
+    const auto known = check_namespace_exists(loop, client, context.clock.now() + kLookTimeout);
+    if (!known.ok()) return fail(context, known.error(), ExitStatus::kBadInput);
     context.console.err(base::format("there is nothing {}\n", what));
-    return client::ExitStatus::kSuccess;
+    return ExitStatus::kSuccess;
   }
   if (!options.display.json) {
     context.console.out(base::format(
-        "{} {}:\n", client::count_text(static_cast<std::int64_t>(objects->size()), "object"),
-        what));
+        "{} {}:\n", count_text(static_cast<std::int64_t>(objects->size()), "object"), what));
   }
   show_objects(*objects, options, context);
-  if (options.dry_run) return client::ExitStatus::kSuccess;
+  if (options.dry_run) return ExitStatus::kSuccess;
   if (!options.yes) {
     context.console.err("delete them? y/[n] ");
     if (!is_agreed()) {
       context.console.err("nothing was deleted\n");
-      if (::isatty(STDIN_FILENO) == 1) return client::ExitStatus::kSuccess;
+      if (::isatty(STDIN_FILENO) == 1) return ExitStatus::kSuccess;
       return fail(context,
                   base::invalid_argument("-d asks before it deletes, and standard input did not "
                                          "answer y; say --yes"),
-                  client::ExitStatus::kBadInput);
+                  ExitStatus::kBadInput);
     }
   }
-  const auto guard = client::EndingGuard::start(
+  const auto guard = EndingGuard::start(
       {.signals = host::ending_signals(), .last = 1, .patience = std::chrono::milliseconds(0)});
   if (!guard.ok()) return fail(context, guard.error());
   (*guard)->set_words(base::format(
@@ -214,76 +211,77 @@ client::ExitStatus remove(const TfSpawnerOptions& options, const std::string& ta
       what, kTfSpawner, tag));
   const auto gone =
       delete_objects(loop, client, tag, *objects, context.clock.now() + kDeleteTimeout);
-  if (!gone.ok()) return fail(context, gone.error(), client::ExitStatus::kFailed);
-  return client::ExitStatus::kSuccess;
+  if (!gone.ok()) return fail(context, gone.error(), ExitStatus::kFailed);
+  return ExitStatus::kSuccess;
 }
 
-client::ExitStatus spawn(const TfSpawnerOptions& options, client::Context& context) {
+ExitStatus spawn(const TfSpawnerOptions& options, Context& context) {
   const auto shown = check_display(options.display);
-  if (!shown.ok()) return fail(context, shown.error(), client::ExitStatus::kBadInput);
+  if (!shown.ok()) return fail(context, shown.error(), ExitStatus::kBadInput);
   const auto tag = tag_of(options, net::to_hex(net::random_bytes(kRandomTagBytes)));
-  if (!tag.ok()) return fail(context, tag.error(), client::ExitStatus::kBadInput);
+  if (!tag.ok()) return fail(context, tag.error(), ExitStatus::kBadInput);
   if (!options.deletes) return start(options, *tag, context);
   return remove(options, *tag, context);
 }
 
-void add_old_flags(CLI::App& command, TfSpawnerOptions& options) {
-  add_flag(command, "-d,--delete", options.deletes,
-           "Delete what is labelled with the tag: -d TAG, -d -t TAG, or -d alone");
-  add_value(command, "-w,--workers", options.workers, "N", "How many workers (2)");
-  add_value(command, "-n,--namespace", options.name_space, "NAME",
-            "The namespace (that of the kubeconfig's context)");
-  add_value(command, "-p,--port", options.port, "PORT", "The workers' gRPC port (1999)");
-  add_value(command, "-c,--command", options.command_file, "FILE",
-            "Commands to run instead of the script, one a line");
-  add_value(command, "--pod-file", options.pod_file, "FILE",
-            "The template of the pods (pod.yaml, where there is one)");
-  add_value(command, "-t,--tag", options.tag, "TAG", "The tag of the run (tf-spawner)");
-  add_flag(command, "-r,--randomize-tag", options.has_random_tag,
-           "A random tag instead, which is printed");
-  add_value(command, "-e,--env-file", options.env_file, "FILE",
-            "Variables of every worker, NAME=VALUE on each line");
-  add_value(command, "-i,--image", options.image, "IMAGE",
-            "The container image (tensorflow/tensorflow:2.1.0-py3)");
+// As tf-spawner has them.
+std::vector<Flag> old_flags(TfSpawnerOptions& options) {
+  return {
+      {"-d,--delete", &options.deletes, "",
+       "Delete what is labelled with the tag: -d TAG, -d -t TAG, or -d alone"},
+      {"-w,--workers", &options.workers, "N", "How many workers (2)"},
+      {"-n,--namespace", &options.name_space, "NAME",
+       "The namespace (that of the kubeconfig's context)"},
+      {"-p,--port", &options.port, "PORT", "The workers' gRPC port (1999)"},
+      {"-c,--command", &options.command_file, "FILE",
+       "Commands to run instead of the script, one a line"},
+      {"--pod-file", &options.pod_file, "FILE",
+       "The template of the pods (pod.yaml, where there is one)"},
+      {"-t,--tag", &options.tag, "TAG", "The tag of the run (tf-spawner)"},
+      {"-r,--randomize-tag", &options.has_random_tag, "", "A random tag instead, which is printed"},
+      {"-e,--env-file", &options.env_file, "FILE",
+       "Variables of every worker, NAME=VALUE on each line"},
+      {"-i,--image", &options.image, "IMAGE",
+       "The container image (tensorflow/tensorflow:2.1.0-py3)"}};
 }
 
-void add_own_flags(CLI::App& command, TfSpawnerOptions& options) {
-  add_value(command, "--service-file", options.service_file, "FILE",
-            "The template of the services (service.yaml, where there is one)");
-  add_list(command, "--output,--outputs", options.outputs, "PATH",
-           "Files and folders of the workers to keep, for gangrun fetch");
-  add_value(command, "--tensorboard", options.tensorboard, "PATH",
-            "Run TensorBoard beside the workers, on this folder of theirs");
-  add_list(command, "--timeout", options.timeouts, "KEY=TIME,...",
-           "Time limits: allocation, hold, roll_call, job, stop");
-  add_value(command, "--kubeconfig", options.kubeconfig, "FILE", "How the cluster is reached");
-  add_value(command, "--context", options.context, "NAME", "Which of the kubeconfig's contexts");
-  add_flag(command, "--dry-run", options.dry_run,
-           "Print the manifests (with -d what there is) and change nothing");
-  add_flag(command, "--yes", options.yes, "With -d: delete without asking");
-  add_display_flags(command, options.display);
+std::vector<Flag> own_flags(TfSpawnerOptions& options) {
+  return {{"--service-file", &options.service_file, "FILE",
+           "The template of the services (service.yaml, where there is one)"},
+          {"--output,--outputs", &options.outputs, "PATH",
+           "Files and folders of the workers to keep, for gangrun fetch"},
+          {"--tensorboard", &options.tensorboard, "PATH",
+           "Run TensorBoard beside the workers, on this folder of theirs"},
+          {"--timeout", &options.timeouts, "KEY=TIME,...",
+           "Time limits: allocation, hold, roll_call, job, stop"},
+          {"--kubeconfig", &options.kubeconfig, "FILE", "How the cluster is reached"},
+          {"--context", &options.context, "NAME", "Which of the kubeconfig's contexts"},
+          {"--dry-run", &options.dry_run, "",
+           "Print the manifests (with -d what there is) and change nothing"},
+          {"--yes", &options.yes, "", "With -d: delete without asking"}};
 }
 
 }  // namespace
 
-void add_tf_spawner(CLI::App& app, Request& request) {
-  CLI::App* command =
-      add_command(app, std::string(kTfSpawner),
-                  "Train with TensorFlow on several pods of Kubernetes, as tf-spawner does.");
+Command tf_spawner_command() {
   const auto options = std::make_shared<TfSpawnerOptions>();
-  add_positional(*command, "TRAINING_SCRIPT_PATH", options->positional, false);
-  add_old_flags(*command, *options);
-  add_own_flags(*command, *options);
-  add_footer(*command,
-             "The script is found in the pods as /script/training-script.py, the workers' places\n"
-             "in TF_CONFIG, WORKER_NUMBER and TOT_WORKERS.\n\n"
-             "Examples:\n"
-             "  tf-spawner -w 4 -i tensorflow/tensorflow:2.15.0 train.py\n"
-             "  tf-spawner -r --pod-file pod-gpu.yaml -e envfile --output model train.py\n"
-             "  tf-spawner -d -t tf-spawner\n");
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return spawn(*options, context); };
-  });
+  std::vector<Flag> flags = old_flags(*options);
+  for (const auto& more : {own_flags(*options), display_flags(options->display)}) {
+    flags.insert(flags.end(), more.begin(), more.end());
+  }
+  return {.name = std::string(kTfSpawner),
+          .summary = "Train with TensorFlow on several pods of Kubernetes, as tf-spawner does.",
+          .word_name = "TRAINING_SCRIPT_PATH",
+          .word = &options->positional,
+          .flags = std::move(flags),
+          .footer =
+              "The script is found in the pods as /script/training-script.py, the workers' places\n"
+              "in TF_CONFIG, WORKER_NUMBER and TOT_WORKERS.\n\n"
+              "Examples:\n"
+              "  tf-spawner -w 4 -i tensorflow/tensorflow:2.15.0 train.py\n"
+              "  tf-spawner -r --pod-file pod-gpu.yaml -e envfile --output model train.py\n"
+              "  tf-spawner -d -t tf-spawner\n",
+          .action = [options](Context& context) { return spawn(*options, context); }};
 }
 
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

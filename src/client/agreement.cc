@@ -1,4 +1,4 @@
-#include "cli/agreement.h"
+#include "client/agreement.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 #include "base/strings.h"
 
-namespace gangrun::cli {
+namespace gangrun::client {
 
 namespace {
 
@@ -30,4 +30,4 @@ bool is_agreed() {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

@@ -9,10 +9,11 @@
 #include "base/result.h"
 #include "client/run_options.h"
 #include "cluster/kubernetes/client/kubernetes_run.h"
+#include "job/place.h"
 
 // The command line of `tf-spawner` in the words of `gangrun run --on kubernetes`
 // (docs/from-tf-spawner.md).
-namespace gangrun::cli {
+namespace gangrun::client {
 
 inline constexpr std::string_view kTfSpawner = "tf-spawner";
 // What all objects of a run are labelled with, as `training_attempt=TAG`.
@@ -40,7 +41,7 @@ struct TfSpawnerOptions {
   std::optional<std::string> tensorboard{};
   std::optional<std::string> kubeconfig{};
   std::optional<std::string> context{};
-  client::DisplayOptions display{};
+  DisplayOptions display{};
   bool yes = false;
   bool dry_run = false;
 };
@@ -67,15 +68,15 @@ base::Result<std::map<std::string, std::string>> parse_env_file(std::string_view
 std::string command_line_of(std::string_view text);
 
 // The job that the options ask for, under its documented names.
-base::Result<client::KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
-                                                         const TfSpawnerFiles& files,
-                                                         const std::string& tag);
+base::Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
+                                                 const TfSpawnerFiles& files,
+                                                 const std::string& tag, const job::Places& places);
 
 // An error about the job in the words of this command line: of its flags and files, where it speaks
 // of fields of a job file and flags of `gangrun run`.
 base::Error in_own_words(base::Error error, const TfSpawnerOptions& options);
 
 // Puts names with the tag at their ends in the place of the documented ones.
-void take_names_of_its_own(client::KubernetesLaunch& launch, const std::string& tag);
+void take_names_of_its_own(KubernetesLaunch& launch, const std::string& tag);
 
-}  // namespace gangrun::cli
+}  // namespace gangrun::client

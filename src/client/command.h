@@ -1,0 +1,55 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "client/context.h"
+#include "client/run_options.h"
+#include "job/flags.h"
+#include "job/place.h"
+
+// Flags and commands as values, for the rooms that do not read the command line themselves.
+namespace gangrun::client {
+
+// What a flag is read into. It stays as it is where the flag is not given; of an optional value
+// that is given twice the last counts.
+using FlagTarget = std::variant<bool*, std::optional<std::string>*, std::vector<std::string>*>;
+
+struct Flag {
+  std::string names;  // "-q,--queue"
+  FlagTarget target;
+  std::string value;  // what help has for its value: "FILE"; a switch has none
+  std::string help;
+};
+
+// A command of another tool, which belongs to a place. The program may be called by its name too.
+struct Command {
+  std::string name;
+  std::string summary;
+  std::string word_name{};  // of the one word that it takes without a flag; empty: it takes none
+  std::string* word = nullptr;
+  bool needs_word = false;
+  std::vector<Flag> flags;
+  std::string footer;
+  Action action;  // owns what the flags and the word are read into
+};
+
+// The flag of a field's row, if it has one.
+std::optional<Flag> flag_of(const job::TaskField& field, job::Flags& flags);
+std::optional<Flag> flag_of(const job::JobField& field, job::Flags& flags,
+                            const job::Places& places);
+// Those of the job's fields at these paths.
+std::vector<Flag> flags_of(std::span<const std::string_view> paths, job::Flags& flags,
+                           const job::Places& places);
+
+// The flags of every command that shows a running job.
+std::vector<Flag> display_flags(DisplayOptions& options);
+// Whether what was asked for goes together.
+base::Result<> check_display(const DisplayOptions& options);
+
+}  // namespace gangrun::client

@@ -1,0 +1,96 @@
+#include <fcntl.h>
+
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/unique_fd.h"
+#include "client/command.h"
+#include "client/fail.h"
+#include "client/prepare.h"
+#include "cluster/yarn/client/check_hadoop_env.h"
+#include "cluster/yarn/client/yarn_doctor.h"
+#include "cluster/yarn/client/yarn_place.h"
+
+namespace gangrun::client {
+
+namespace {
+
+constexpr const char* kTrialFolder = "/tmp";
+constexpr const char* kTrialFile = "hello_tf_yarn.txt";
+constexpr mode_t kLogMode = 0644;
+
+struct HadoopEnvOptions {
+  std::optional<std::string> queue;
+  std::vector<std::string> file_systems;
+  std::optional<std::string> python;
+  bool no_remote = false;
+};
+
+// Exits with 1 for everything that is not well, as its users' scripts expect.
+ExitStatus check(const HadoopEnvOptions& options, Context& context) {
+  const std::string path = in_folder(context.folder, std::string(kCheckHadoopEnvLog));
+  const base::UniqueFd log(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kLogMode));
+  if (!log.valid()) {
+    return fail(context, base::from_errno(errno, path + " cannot be written"),
+                ExitStatus::kJobFailed);
+  }
+  base::Result<> written;
+  HadoopEnvReport report([&](const std::string& line) {
+    context.console.err(line + "\n");
+    if (written.ok()) written = base::write_all(log.get(), line + "\n", path);
+  });
+  report.begin(path);
+  const DoctorListener listener{
+      .begins = [&](Part part) { report.on_part(part); },
+      .found = [&](Part part, const cluster::Check& check) { report.on_check(part, check); },
+      .writes = [&](const std::string& url) { report.on_write(url); }};
+  const auto whole = look_at_yarn({.queue = options.queue.value_or(""),
+                                   .file_systems = options.file_systems,
+                                   .python = options.python,
+                                   .from_node = !options.no_remote,
+                                   .base_folder = kTrialFolder,
+                                   .file = kTrialFile},
+                                  listener, context);
+  if (!whole.ok()) return fail(context, whole.error(), ExitStatus::kJobFailed);
+  if (!*whole) {
+    report.interrupted();
+    return ExitStatus::kInterrupted;
+  }
+  if (options.no_remote) {
+    report.not_checked({"container", cluster::Verdict::kNotChecked, "--no-remote is given"});
+  }
+  report.end();
+  if (!written.ok()) return fail(context, written.error(), ExitStatus::kJobFailed);
+  return report.is_good() ? ExitStatus::kSuccess : ExitStatus::kJobFailed;
+}
+
+}  // namespace
+
+Command check_hadoop_env_command() {
+  const auto options = std::make_shared<HadoopEnvOptions>();
+  return {.name = std::string(kCheckHadoopEnv),
+          .summary =
+              "Check Hadoop's environment: a drop-in replacement for tf-yarn's check_hadoop_env.",
+          .flags = {{"-q,--queue", &options->queue, "NAME", "The queue to submit to (default)"},
+                    {"--file-system", &options->file_systems, "URL",
+                     "An additional file system to check: hdfs://other"},
+                    {"--python", &options->python, "FILE",
+                     "The Python whose TensorFlow must reach HDFS, here and on the nodes (default: "
+                     "python3)"},
+                    {"--no-remote", &options->no_remote, "",
+                     "Ask YARN only; do not run a container on it"}},
+          .footer =
+              base::format("Writes its findings to standard error and to {} in this folder.\nExits "
+                           "with 0 if the setup is OK, otherwise with 1.\n\nExample:\n  {}\n",
+                           kCheckHadoopEnvLog, kCheckHadoopEnv),
+          .action = [options](Context& context) { return check(*options, context); }};
+}
+
+}  // namespace gangrun::client
