@@ -61,10 +61,6 @@ constexpr std::pair<std::string_view, std::string_view> kOtherFlags[] = {
     {"--ntasks-per-node", "--processes"},
     {"--num-ps", "-r ps:N"},
     {"--num_ps", "-r ps:N"},
-    {"--local", "--on local"},
-    {"--yarn", "--on yarn"},
-    {"--kubernetes", "--on kubernetes"},
-    {"--ssh", "--on ssh"},
 };
 
 // Every program is asked for its version, and for help, in these words too.
@@ -158,7 +154,7 @@ std::optional<std::string> meant_word(const std::string& word,
 // What a word that nobody understood may have meant. `given` is all that stands before a "--", or
 // nothing.
 std::string explain_extra(const CLI::App& app, const std::string& word,
-                          const std::vector<std::string>& given) {
+                          const std::vector<std::string>& given, const job::Places& places) {
   const CLI::App* command = chosen_command(app);
   const CommandModel model = model_of(command == nullptr ? app : *command);
   const std::string name = word.substr(0, word.find('='));
@@ -184,6 +180,9 @@ std::string explain_extra(const CLI::App& app, const std::string& word,
     }
     for (const auto& [other, ours] : kOtherFlags) {
       if (name == other) return sentence + base::format("; did you mean {}?", ours);
+    }
+    for (const std::string& place : places.names()) {
+      if (name == "--" + place) return sentence + base::format("; did you mean --on {}?", place);
     }
   }
   if (command == nullptr && what == "unknown command") {
@@ -267,7 +266,7 @@ client::ExitStatus run_command(const std::vector<std::string>& given, client::Co
     // Of a command that there is not, there is no help either.
     const std::vector<std::string> unknown = app.remaining(true);
     if (chosen_command(app) == nullptr && !unknown.empty()) {
-      return bad_usage(context, explain_extra(app, unknown.front(), {}));
+      return bad_usage(context, explain_extra(app, unknown.front(), {}, context.places.rules()));
     }
     return show_help(app, context);
   } catch (const CLI::ParseError& error) {
@@ -279,7 +278,8 @@ client::ExitStatus run_command(const std::vector<std::string>& given, client::Co
   if (!extras.empty()) {
     return bad_usage(context,
                      explain_extra(app, flag == extras.end() ? extras.front() : *flag,
-                                   end == arguments.end() ? own : std::vector<std::string>()));
+                                   end == arguments.end() ? own : std::vector<std::string>(),
+                                   context.places.rules()));
   }
   if (!request.action) return bad_usage(context, "no command" + see_help(nullptr));
   const CLI::App* command = chosen_command(app);

@@ -91,8 +91,9 @@ TEST(CommandLine, FlagsAreCalledAsKeysAre) {
                                           {"-H", "--hosts"},
                                           {"--nproc_per_node", "--processes"},
                                           {"--local", "--on local"},
+                                          {"--yarn", "--on yarn"},
                                           {"--jsno", "--json"}}) {
-    client::TestContext test;
+    client::TestContext test(places::all());
     EXPECT_EQ(run_command_line({"run", flag, "2", "true"}, test.context()),
               client::ExitStatus::kBadInput);
     EXPECT_EQ(test.err(), base::format("gangrun: unknown flag '{}'; did you mean {}?\n",

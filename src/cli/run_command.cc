@@ -71,7 +71,8 @@ void add_end_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields) {
   fields.add_job("stop_signal_to");
 }
 
-void add_place_flags(CLI::App& command, client::RunOptions& options, FieldFlags& fields) {
+void add_place_flags(CLI::App& command, client::RunOptions& options, FieldFlags& fields,
+                     const client::Places& places) {
   job::Flags& flags = options.flags;
   begin_group(command, "Where they run");
   fields.add_job("on");
@@ -81,8 +82,13 @@ void add_place_flags(CLI::App& command, client::RunOptions& options, FieldFlags&
   add_value(command, "--host", options.host, "NAME",
             "Name or address of this machine for the tasks (default: 127.0.0.1); with --hosts, its "
             "address on their network");
-  add_value(command, "--port", options.port, "N[-M]",
-            "With --on spark: the port, or range of ports, on which the job waits for its tasks");
+  for (const auto& place : places.all()) {
+    for (const client::OwnFlag& flag : place->own_flags()) {
+      const std::string name(flag.name);
+      add_value(command, name, options.of_place[name], std::string(flag.value),
+                std::string(flag.help));
+    }
+  }
   add_flag(command, "--serve-tls", options.serve_tls,
            "Serve the job's registry to other hosts too, by TLS");
   add_list(
@@ -113,7 +119,7 @@ void add_run(CLI::App& app, Request& request) {
   add_file_flags(*command, fields);
   add_end_flags(*command, options->flags, fields);
   add_command_flags(*command, *options, fields);
-  add_place_flags(*command, *options, fields);
+  add_place_flags(*command, *options, fields, request.places);
   add_footer(
       *command,
       "The words after -- are the command of the tasks. Flags win over the file. The command runs\n"

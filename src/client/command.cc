@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "base/strings.h"
 #include "job/field.h"
 #include "job/task_fields.h"
@@ -21,6 +22,14 @@ FlagTarget target_of(const job::JobField& field, job::Flags& flags) {
 }
 
 }  // namespace
+
+bool is_given(const Flag& flag) {
+  return std::visit(
+      base::Overloaded{[](const bool* target) { return *target; },
+                       [](const std::optional<std::string>* target) { return target->has_value(); },
+                       [](const std::vector<std::string>* target) { return !target->empty(); }},
+      flag.target);
+}
 
 std::optional<Flag> flag_of(const job::TaskField& field, job::Flags& flags) {
   const job::FieldInfo& info = field.row->info;

@@ -39,6 +39,9 @@ struct Command {
   Action action;  // owns what the flags and the word are read into
 };
 
+// Whether it was given on the command line.
+bool is_given(const Flag& flag);
+
 // The flag of a field's row, if it has one.
 std::optional<Flag> flag_of(const job::TaskField& field, job::Flags& flags);
 std::optional<Flag> flag_of(const job::JobField& field, job::Flags& flags,

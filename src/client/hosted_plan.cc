@@ -36,9 +36,6 @@ base::Result<RunPlan> hosted_plan(job::JobSpec spec, const RunOptions& options,
   plan.launch.host_reason = std::move(host.reason);
   plan.launch.working_folder = context.folder;
   plan.launch.serve_tls = options.serve_tls;
-  if (options.port) {
-    GANGRUN_ASSIGN(plan.ports, host::port_range_from(*options.port).context("--port"));
-  }
   plan.launch.verbose = options.display.verbose;
   plan.launch.remark = base::shorten(context.variable(kRemarkVariable), kMaxRemarkBytes);
   return plan;

@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "client/agent_way.h"
+#include "client/text.h"
 #include "job/units.h"
 
 namespace gangrun::client {
@@ -20,14 +21,10 @@ job::Places rules_of(const std::vector<std::unique_ptr<Place>>& places) {
   return job::Places(std::move(rules));
 }
 
-// "`on: a`, `on: b` and `on: c`".
-std::string in_words(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
-    text += base::format("`on: {}`", names[i]);
-  }
-  return text;
+bool has_own_flag(const Place& place, std::string_view name) {
+  const auto flags = place.own_flags();
+  return std::any_of(flags.begin(), flags.end(),
+                     [&](const OwnFlag& flag) { return flag.name == name; });
 }
 
 }  // namespace
@@ -39,10 +36,6 @@ Result<std::unique_ptr<cluster::Site>> Place::site(const Context& /*context*/) c
 Result<std::unique_ptr<TaskWay>> Place::way(const WayInput& input) const {
   return std::unique_ptr<TaskWay>(
       std::make_unique<AgentWay>(input.loop, input.port, input.on_broken));
-}
-
-Result<Examination> Place::examine(const DoctorOptions& /*options*/, Context& /*context*/) const {
-  return base::Error{base::Code::kInternal, "this place cannot be examined"};
 }
 
 Places::Places(std::vector<std::unique_ptr<Place>> places)
@@ -73,19 +66,6 @@ std::vector<std::string> Places::names_with_jobs() const {
   return names([](const Place& place) { return place.lists_jobs(); });
 }
 
-Result<> Places::check_flag(RunFlag flag, const std::string& given,
-                            const job::JobSpec& spec) const {
-  const Place* own = find(spec.on);
-  if (own == nullptr) return {};
-  const auto refused = own->refused_flags();
-  const auto found = refused.find(flag);
-  if (found == refused.end()) return {};
-  const std::string why = found->second.empty() ? "" : base::format(", where {}", found->second);
-  return base::invalid_argument(base::format(
-      "{} is not allowed with `on: {}`{}; allowed with {}", given, spec.on, why,
-      in_words(names([&](const Place& place) { return !place.refused_flags().contains(flag); }))));
-}
-
 Result<> Places::check_flags(const RunOptions& options, const job::JobSpec& spec) const {
   const job::Place* rules = rules_.find(spec.on);
   const bool needs_hosts = spec.zookeeper && spec.zookeeper->hosts.empty();
@@ -95,17 +75,36 @@ Result<> Places::check_flags(const RunOptions& options, const job::JobSpec& spec
                      "gives them; allowed: a list of HOST or HOST:PORT",
                      spec.on));
   }
-  const auto with_value = [](std::string_view flag, const std::optional<std::string>& value) {
-    return base::format("{}: {}", flag, job::in_quotes(value.value_or("")));
-  };
-  if (options.port)
-    GANGRUN_TRY(check_flag(RunFlag::kPort, with_value("--port", options.port), spec));
-  if (options.detach) GANGRUN_TRY(check_flag(RunFlag::kDetach, "--detach", spec));
-  if (options.host)
-    GANGRUN_TRY(check_flag(RunFlag::kHost, with_value("--host", options.host), spec));
-  if (options.serve_tls) GANGRUN_TRY(check_flag(RunFlag::kServeTls, "--serve-tls", spec));
   const Place* place = find(spec.on);
-  return place == nullptr ? Result<>() : place->check(options, spec);
+  if (place == nullptr) return {};
+  const auto refused = [&](const std::string& given, std::string_view why,
+                           const std::function<bool(const Place&)>& takes) {
+    std::vector<std::string> takers;
+    for (const std::string& name : names(takes)) takers.push_back(base::format("`on: {}`", name));
+    return base::invalid_argument(
+        base::format("{} is not allowed with `on: {}`{}{}; allowed with {}", given, spec.on,
+                     why.empty() ? "" : ", where ", why, list_text(takers)));
+  };
+  const auto with_value = [](std::string_view flag, const std::string& value) {
+    return base::format("{}: {}", flag, job::in_quotes(value));
+  };
+  for (const auto& [flag, value] : options.of_place) {
+    const auto has_flag = [&name = flag](const Place& one) { return has_own_flag(one, name); };
+    if (value && !has_flag(*place)) return refused(with_value(flag, *value), "", has_flag);
+  }
+  const auto refusals = place->refused_flags();
+  const std::pair<RunFlag, std::string> given[] = {
+      {RunFlag::kDetach, options.detach ? "--detach" : ""},
+      {RunFlag::kHost, options.host ? with_value("--host", *options.host) : ""},
+      {RunFlag::kServeTls, options.serve_tls ? "--serve-tls" : ""}};
+  for (const auto& [flag, text] : given) {
+    const auto why = refusals.find(flag);
+    if (text.empty() || why == refusals.end()) continue;
+    return refused(text, why->second, [&which = flag](const Place& one) {
+      return !one.refused_flags().contains(which);
+    });
+  }
+  return place->check(options, spec);
 }
 
 }  // namespace gangrun::client

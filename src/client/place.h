@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "client/command.h"
 #include "client/context.h"
 #include "client/run_options.h"
 #include "client/task_way.h"
@@ -25,27 +26,27 @@
 namespace gangrun::client {
 
 // Flags of `run` that not every place takes.
-enum class RunFlag { kPort, kDetach, kHost, kServeTls };
-
-// What `doctor` was told of a cluster, or of hosts.
-struct DoctorOptions {
-  std::optional<std::string> queue;
-  std::vector<std::string> file_systems;
-  std::optional<std::string> python;
-  bool remote = false;
-  std::vector<std::string> hosts{};  // "h1:2,h2:2", as `run` takes them
-  std::optional<std::string> hostfile{};
-  std::optional<std::string> ssh_config{};
-
-  [[nodiscard]] bool is_about_cluster() const {
-    return queue || !file_systems.empty() || python || remote;
-  }
-  [[nodiscard]] bool is_about_hosts() const { return !hosts.empty() || hostfile || ssh_config; }
-};
+enum class RunFlag { kDetach, kHost, kServeTls };
 
 struct Examination {
   std::vector<cluster::Check> checks;
   bool is_whole = true;  // false: Ctrl-C ended it
+};
+
+// How a place is looked at.
+struct Doctor {
+  std::string_view examined;   // what is looked at, in words: "this machine"
+  std::string_view subject{};  // what the flags apply to: "hosts"
+  std::string_view example{};  // of the flags
+  std::vector<Flag> flags{};   // that tell what to look at
+  std::function<base::Result<Examination>(Context&)> examine;  // owns what they are read into
+};
+
+// A flag of `run` that only one place has; its value is in RunOptions::of_place.
+struct OwnFlag {
+  std::string_view name;   // "--port"
+  std::string_view value;  // what help has for its value
+  std::string_view help;
 };
 
 // One task, for who wants to reach it. `spec` is null where its job is not kept on this machine.
@@ -101,6 +102,7 @@ class Place {
   virtual ~Place() = default;
   [[nodiscard]] virtual job::Place rules() const = 0;
 
+  [[nodiscard]] virtual std::vector<OwnFlag> own_flags() const { return {}; }
   // `run`. The flags that it does not take, with the reason ("the master is elsewhere"), or none.
   [[nodiscard]] virtual std::map<RunFlag, std::string_view> refused_flags() const { return {}; }
   // What else is wrong with such a start; kInvalidArgument names it.
@@ -146,12 +148,8 @@ class Place {
     return {};
   }
 
-  // `doctor`. What it looks at, in words ("this machine"); empty: it cannot be examined.
-  [[nodiscard]] virtual std::string_view examined() const { return {}; }
-  [[nodiscard]] virtual bool is_examined_as_cluster() const { return false; }
-  [[nodiscard]] virtual bool is_examined_by_host() const { return false; }
-  [[nodiscard]] virtual base::Result<Examination> examine(const DoctorOptions& options,
-                                                          Context& context) const;
+  // None: it cannot be examined.
+  [[nodiscard]] virtual std::optional<Doctor> doctor() const { return std::nullopt; }
 };
 
 // All that there are, in the order in which errors and help list them.
@@ -175,9 +173,6 @@ class Places {
                                            const job::JobSpec& spec) const;
 
  private:
-  [[nodiscard]] base::Result<> check_flag(RunFlag flag, const std::string& given,
-                                          const job::JobSpec& spec) const;
-
   std::vector<std::unique_ptr<Place>> places_;
   job::Places rules_;
 };

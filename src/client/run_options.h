@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,7 +28,8 @@ struct RunOptions {
   std::vector<std::string> env_files;
   std::string spec_path;  // empty: the job is in the flags
   std::optional<std::string> host;
-  std::optional<std::string> port;  // where a master that tasks come to listens
+  // What only one place takes: its flags (OwnFlag) and their values.
+  std::map<std::string, std::optional<std::string>, std::less<>> of_place{};
   bool dry_run = false;
   bool detach = false;
   // With `detach`: what comes once the job is submitted; none: its id is told.

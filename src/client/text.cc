@@ -21,4 +21,13 @@ std::string bytes_text(std::int64_t bytes) {
   return bytes <= 0 ? "-" : base::size_text(static_cast<std::uint64_t>(bytes));
 }
 
+std::string list_text(const std::vector<std::string>& items) {
+  std::string text;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) text += i + 1 == items.size() ? " and " : ", ";
+    text += items[i];
+  }
+  return text;
+}
+
 }  // namespace gangrun::client

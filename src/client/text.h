@@ -30,4 +30,7 @@ std::string fit(std::string_view text, std::size_t width);
 // The size in a table; "-" for 0: it is not known.
 std::string bytes_text(std::int64_t bytes);
 
+// "a, b and c".
+std::string list_text(const std::vector<std::string>& items);
+
 }  // namespace gangrun::client

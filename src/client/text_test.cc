@@ -26,5 +26,11 @@ TEST(CountText, KnowsTheSingular) {
   EXPECT_EQ(count_text(0, "task"), "0 tasks");
 }
 
+TEST(ListText, HasAnAndBeforeTheLast) {
+  EXPECT_EQ(list_text({}), "");
+  EXPECT_EQ(list_text({"a"}), "a");
+  EXPECT_EQ(list_text({"a", "b", "c"}), "a, b and c");
+}
+
 }  // namespace
 }  // namespace gangrun::client

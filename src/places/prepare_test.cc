@@ -164,7 +164,7 @@ TEST_F(PrepareTest, AJobOnSparkEndsWithItsDriver) {
   RunOptions options;
   options.host = "127.0.0.1";
   EXPECT_TRUE(places_.check_flags(options, spec).ok());
-  options.port = "4711";
+  options.of_place["--port"] = "4711";
   EXPECT_TRUE(places_.check_flags(options, spec).ok());
   spec.on = cluster::kLocal;
   EXPECT_EQ(places_.check_flags(options, spec).error().message,

@@ -7,6 +7,7 @@
 #include "client/hosted_plan.h"
 #include "cluster/joined/joined_cluster.h"
 #include "cluster/joined/spark_rules.h"
+#include "host/port_range.h"
 
 namespace gangrun::client {
 
@@ -14,6 +15,7 @@ namespace {
 
 using base::Result;
 
+constexpr std::string_view kPort = "--port";
 // Of tasks that came by themselves: nobody comes after their master.
 constexpr std::chrono::seconds kMasterLostOnSpark(10);
 
@@ -42,9 +44,19 @@ class SparkPlace final : public Place {
   [[nodiscard]] std::map<RunFlag, std::string_view> refused_flags() const override {
     return {{RunFlag::kDetach, "the job ends with its driver"}};
   }
+  [[nodiscard]] std::vector<OwnFlag> own_flags() const override {
+    return {{kPort, "N[-M]",
+             "With --on spark: the port, or range of ports, on which the job waits for its tasks"}};
+  }
   ExitStatus run(job::JobSpec spec, const RunOptions& options, Context& context) const override {
     auto plan = hosted_plan(std::move(spec), options, context);
     if (!plan.ok()) return fail(context, plan.error(), ExitStatus::kBadInput);
+    const auto port = options.of_place.find(kPort);
+    if (port != options.of_place.end() && port->second) {
+      auto ports = host::port_range_from(*port->second).context(kPort);
+      if (!ports.ok()) return fail(context, ports.error(), ExitStatus::kBadInput);
+      plan->ports = *ports;
+    }
     // Each task's own host decides.
     plan->launch.containment = plan->spec.containment;
     plan->where_tasks_work = cluster::kWorksAtExecutor;

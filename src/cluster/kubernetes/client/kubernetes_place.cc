@@ -20,7 +20,7 @@ class KubernetesPlace final : public Place {
   [[nodiscard]] job::Place rules() const override { return cluster::kubernetes_place(); }
   [[nodiscard]] std::map<RunFlag, std::string_view> refused_flags() const override {
     constexpr std::string_view kNoRegistry = "pods do not connect to the master";
-    return {{RunFlag::kPort, ""}, {RunFlag::kHost, kNoRegistry}, {RunFlag::kServeTls, kNoRegistry}};
+    return {{RunFlag::kHost, kNoRegistry}, {RunFlag::kServeTls, kNoRegistry}};
   }
   [[nodiscard]] Result<> check(const RunOptions& options, const job::JobSpec& spec) const override {
     return options.detach ? check_detached_pods(spec) : Result<>();

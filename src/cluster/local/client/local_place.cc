@@ -42,9 +42,6 @@ Result<> check_machine(const job::JobSpec& spec, const RunOptions& options, cons
 class LocalPlace final : public Place {
  public:
   [[nodiscard]] job::Place rules() const override { return cluster::local_place(); }
-  [[nodiscard]] std::map<RunFlag, std::string_view> refused_flags() const override {
-    return {{RunFlag::kPort, ""}};
-  }
   ExitStatus run(job::JobSpec spec, const RunOptions& options, Context& context) const override;
   [[nodiscard]] std::unique_ptr<host::Backend> backend() const override {
     return std::make_unique<LocalBackend>();
@@ -55,10 +52,10 @@ class LocalPlace final : public Place {
     return home_site(context);
   }
 
-  [[nodiscard]] std::string_view examined() const override { return "this machine"; }
-  [[nodiscard]] Result<Examination> examine(const DoctorOptions& /*options*/,
-                                            Context& context) const override {
-    return Examination{.checks = check_this_machine(context)};
+  [[nodiscard]] std::optional<Doctor> doctor() const override {
+    return Doctor{.examined = "this machine", .examine = [](Context& context) {
+                    return Examination{.checks = check_this_machine(context)};
+                  }};
   }
 };
 

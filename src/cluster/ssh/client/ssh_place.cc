@@ -79,8 +79,7 @@ class SshPlace final : public Place {
  public:
   [[nodiscard]] job::Place rules() const override { return cluster::ssh_place(); }
   [[nodiscard]] std::map<RunFlag, std::string_view> refused_flags() const override {
-    return {{RunFlag::kPort, ""},
-            {RunFlag::kHost, "agents reach the master through ssh"},
+    return {{RunFlag::kHost, "agents reach the master through ssh"},
             {RunFlag::kServeTls, "agents reach the master through ssh"}};
   }
   ExitStatus run(job::JobSpec spec, const RunOptions& options, Context& context) const override;
@@ -109,14 +108,18 @@ class SshPlace final : public Place {
     return remove_from_hosts(spec, std::filesystem::path(paths.folder).filename().string(),
                              paths.hosts(), context);
   }
-  [[nodiscard]] std::string_view examined() const override { return "these hosts"; }
-  [[nodiscard]] bool is_examined_by_host() const override { return true; }
-  [[nodiscard]] Result<Examination> examine(const DoctorOptions& options,
-                                            Context& context) const override;
+  [[nodiscard]] std::optional<Doctor> doctor() const override;
+};
+
+// Which hosts `doctor` looks at.
+struct HostsToExamine {
+  std::vector<std::string> hosts;  // "h1:2,h2:2", as `run` takes them
+  std::optional<std::string> hostfile;
+  std::optional<std::string> ssh_config;
 };
 
 // The hosts of a job that has one task: what is wrong with them is wrong with those of a job.
-Result<Examination> SshPlace::examine(const DoctorOptions& options, Context& context) const {
+Result<Examination> examine(const HostsToExamine& options, Context& context) {
   job::JobSpec spec;
   spec.on = cluster::kSsh;
   cluster::SshOptions& own = cluster::edit_ssh(spec);
@@ -146,6 +149,20 @@ Result<Examination> SshPlace::examine(const DoctorOptions& options, Context& con
     return base::invalid_argument(base::format("{}: {}", problem->path, problem->text));
   }
   return look_at_hosts(spec, context);
+}
+
+std::optional<Doctor> SshPlace::doctor() const {
+  const auto options = std::make_shared<HostsToExamine>();
+  return Doctor{
+      .examined = "these hosts",
+      .subject = "hosts",
+      .example = "--hosts gpu1,gpu2",
+      .flags = {{"--hosts", &options->hosts, "HOSTS", "Over ssh: the hosts to check: gpu1,gpu2:8"},
+                {"--hostfile", &options->hostfile, "FILE",
+                 "Over ssh: a file with the hosts, a line each"},
+                {"--ssh-config", &options->ssh_config, "FILE",
+                 "Over ssh: configuration file of ssh, instead of ~/.ssh/config"}},
+      .examine = [options](Context& context) { return examine(*options, context); }};
 }
 
 ExitStatus SshPlace::run(job::JobSpec spec, const RunOptions& options, Context& context) const {

@@ -26,9 +26,7 @@ constexpr const char* kTrialFile = "hello_tf_yarn.txt";
 constexpr mode_t kLogMode = 0644;
 
 struct HadoopEnvOptions {
-  std::optional<std::string> queue;
-  std::vector<std::string> file_systems;
-  std::optional<std::string> python;
+  YarnDoctorOptions doctor{.base_folder = kTrialFolder, .file = kTrialFile};
   bool no_remote = false;
 };
 
@@ -51,13 +49,9 @@ ExitStatus check(const HadoopEnvOptions& options, Context& context) {
       .begins = [&](Part part) { report.on_part(part); },
       .found = [&](Part part, const cluster::Check& check) { report.on_check(part, check); },
       .writes = [&](const std::string& url) { report.on_write(url); }};
-  const auto whole = look_at_yarn({.queue = options.queue.value_or(""),
-                                   .file_systems = options.file_systems,
-                                   .python = options.python,
-                                   .from_node = !options.no_remote,
-                                   .base_folder = kTrialFolder,
-                                   .file = kTrialFile},
-                                  listener, context);
+  YarnDoctorOptions doctor = options.doctor;
+  doctor.from_node = !options.no_remote;
+  const auto whole = look_at_yarn(doctor, listener, context);
   if (!whole.ok()) return fail(context, whole.error(), ExitStatus::kJobFailed);
   if (!*whole) {
     report.interrupted();
@@ -75,22 +69,23 @@ ExitStatus check(const HadoopEnvOptions& options, Context& context) {
 
 Command check_hadoop_env_command() {
   const auto options = std::make_shared<HadoopEnvOptions>();
-  return {.name = std::string(kCheckHadoopEnv),
-          .summary =
-              "Check Hadoop's environment: a drop-in replacement for tf-yarn's check_hadoop_env.",
-          .flags = {{"-q,--queue", &options->queue, "NAME", "The queue to submit to (default)"},
-                    {"--file-system", &options->file_systems, "URL",
-                     "An additional file system to check: hdfs://other"},
-                    {"--python", &options->python, "FILE",
-                     "The Python whose TensorFlow must reach HDFS, here and on the nodes (default: "
-                     "python3)"},
-                    {"--no-remote", &options->no_remote, "",
-                     "Ask YARN only; do not run a container on it"}},
-          .footer =
-              base::format("Writes its findings to standard error and to {} in this folder.\nExits "
-                           "with 0 if the setup is OK, otherwise with 1.\n\nExample:\n  {}\n",
-                           kCheckHadoopEnvLog, kCheckHadoopEnv),
-          .action = [options](Context& context) { return check(*options, context); }};
+  return {
+      .name = std::string(kCheckHadoopEnv),
+      .summary =
+          "Check Hadoop's environment: a drop-in replacement for tf-yarn's check_hadoop_env.",
+      .flags = {{"-q,--queue", &options->doctor.queue, "NAME", "The queue to submit to (default)"},
+                {"--file-system", &options->doctor.file_systems, "URL",
+                 "An additional file system to check: hdfs://other"},
+                {"--python", &options->doctor.python, "FILE",
+                 "The Python whose TensorFlow must reach HDFS, here and on the nodes (default: "
+                 "python3)"},
+                {"--no-remote", &options->no_remote, "",
+                 "Ask YARN only; do not run a container on it"}},
+      .footer =
+          base::format("Writes its findings to standard error and to {} in this folder.\nExits "
+                       "with 0 if the setup is OK, otherwise with 1.\n\nExample:\n  {}\n",
+                       kCheckHadoopEnvLog, kCheckHadoopEnv),
+      .action = [options](Context& context) { return check(*options, context); }};
 }
 
 }  // namespace gangrun::client

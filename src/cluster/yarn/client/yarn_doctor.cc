@@ -163,7 +163,7 @@ void Look::run() {
   if (!access.ok() || is_over_) return;
   cluster::YarnDoctor doctor(
       (*access)->configuration, (*access)->file_system, (*access)->account, context_.clock,
-      {.queue = options_.queue,
+      {.queue = options_.queue.value_or(""),
        .file_systems = options_.file_systems,
        .base_folder = options_.base_folder,
        .file = options_.file,

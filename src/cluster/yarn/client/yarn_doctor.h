@@ -11,12 +11,12 @@
 namespace gangrun::client {
 
 struct YarnDoctorOptions {
-  std::string queue;                      // empty: "default"
-  std::vector<std::string> file_systems;  // URLs, beside the configuration's own
-  std::optional<std::string> python;      // whose TensorFlow is looked at; none: the one of PATH
-  bool from_node = false;                 // also from a container
-  std::string base_folder;                // on HDFS; empty: the user's own
-  std::string file;                       // the name of what is written there
+  std::optional<std::string> queue{};       // none: "default"
+  std::vector<std::string> file_systems{};  // URLs, beside the configuration's own
+  std::optional<std::string> python{};      // whose TensorFlow is looked at; none: the one of PATH
+  bool from_node = false;                   // also from a container
+  std::string base_folder{};                // on HDFS; empty: the user's own
+  std::string file = "hello.txt";           // the name of what is written there
 };
 
 // What the checks are of, in the order in which they come.

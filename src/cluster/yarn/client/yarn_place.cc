@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "base/format.h"
+#include "client/command.h"
 #include "client/ending_guard.h"
 #include "client/fail.h"
 #include "cluster/yarn/client/hadoop_access.h"
@@ -71,7 +72,7 @@ class YarnPlace final : public Place {
   [[nodiscard]] job::Place rules() const override { return cluster::yarn_place(); }
   [[nodiscard]] std::map<RunFlag, std::string_view> refused_flags() const override {
     constexpr std::string_view kElsewhere = "the master is not on this machine";
-    return {{RunFlag::kPort, ""}, {RunFlag::kHost, kElsewhere}, {RunFlag::kServeTls, kElsewhere}};
+    return {{RunFlag::kHost, kElsewhere}, {RunFlag::kServeTls, kElsewhere}};
   }
   [[nodiscard]] bool has_master_here() const override { return false; }
   ExitStatus run(job::JobSpec spec, const RunOptions& options, Context& context) const override {
@@ -85,30 +86,38 @@ class YarnPlace final : public Place {
   }
   [[nodiscard]] const OwnJobs* own_jobs() const override { return &jobs_; }
 
-  [[nodiscard]] std::string_view examined() const override { return "this cluster"; }
-  [[nodiscard]] bool is_examined_as_cluster() const override { return true; }
-  [[nodiscard]] Result<Examination> examine(const DoctorOptions& options,
-                                            Context& context) const override;
+  [[nodiscard]] std::optional<Doctor> doctor() const override;
 
  private:
   YarnJobs jobs_;
 };
 
-Result<Examination> YarnPlace::examine(const DoctorOptions& options, Context& context) const {
+Result<Examination> examine(const YarnDoctorOptions& options, Context& context) {
   Examination examination;
   const DoctorListener listener{
       .begins = [](Part) {},
       .found = [&examination](Part,
                               const cluster::Check& check) { examination.checks.push_back(check); },
       .writes = [](const std::string&) {}};
-  GANGRUN_ASSIGN(examination.is_whole, look_at_yarn({.queue = options.queue.value_or(""),
-                                                     .file_systems = options.file_systems,
-                                                     .python = options.python,
-                                                     .from_node = options.remote,
-                                                     .base_folder = "",
-                                                     .file = "hello.txt"},
-                                                    listener, context));
+  GANGRUN_ASSIGN(examination.is_whole, look_at_yarn(options, listener, context));
   return examination;
+}
+
+std::optional<Doctor> YarnPlace::doctor() const {
+  const auto options = std::make_shared<YarnDoctorOptions>();
+  return Doctor{
+      .examined = "this cluster",
+      .subject = "a cluster",
+      .example = "--remote --queue ml",
+      .flags = {{"--remote", &options->from_node, "",
+                 "On YARN: also run a small job, and check from inside its container"},
+                {"-q,--queue", &options->queue, "NAME",
+                 "On YARN: the queue to submit to (default)"},
+                {"--file-system", &options->file_systems, "URL",
+                 "On YARN: an additional file system to check: hdfs://other"},
+                {"--python", &options->python, "FILE",
+                 "On YARN: the Python whose TensorFlow must reach HDFS (default: python3)"}},
+      .examine = [options](Context& context) { return examine(*options, context); }};
 }
 
 }  // namespace
