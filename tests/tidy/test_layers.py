@@ -12,7 +12,11 @@ LOADER = importlib.machinery.SourceFileLoader("check_layers", str(ROOT / "tools/
 check_layers = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_layers", LOADER))
 LOADER.exec_module(check_layers)
 
-LAYERS = "0 base: | fmt\n1 job: base |\n1 net: base | boost\n2 gang: base job |\n2 gang/rows: base |\n"
+LAYERS = "0 base: | fmt\n1 job: base |\n1 net: base | boost\n2 gang: job |\n2 gang/rows: base |\n"
+# Sources that use each permission of LAYERS.
+USERS = {"base/used.h": "#include <fmt/core.h>\n", "job/used.h": '#include "base/used.h"\n',
+         "net/used.h": '#include "base/used.h"\n#include <boost/asio.hpp>\n', "gang/used.h": '#include "job/used.h"\n',
+         "gang/rows/used.h": '#include "base/used.h"\n'}
 
 
 def offences_of(tmp_path, layers, files):
@@ -33,16 +37,18 @@ def test_every_include_is_allowed():
 @pytest.mark.parametrize("name, text", [
     ("job/a.h", '#include "base/x.h"\n#include <vector>\n#include <sys/types.h>\n#include <unistd.h>\n'),
     ("net/a.cc", '#include "net/a.h"\n#include <boost/asio.hpp>\n'),
-    ("gang/a_test.cc", "#include <gtest/gtest.h>\n"),
+    ("gang/a_test.cc", '#include <gtest/gtest.h>\n#include "base/x.h"\n'),
 ])
 def test_allowed_includes_pass(tmp_path, name, text):
-    assert offences_of(tmp_path, LAYERS, {name: text}) == []
+    assert offences_of(tmp_path, LAYERS, USERS | {name: text}) == []
 
 
 @pytest.mark.parametrize("name, text, part", [
     ("job/a.h", '#include "net/x.h"\n', "job may not use net"),
     ("base/a.h", '#include "job/x.h"\n', "base may not use job"),
     ("gang/a.h", '# include "gang/rows/x.h"\n', "gang may not use gang/rows"),
+    ("gang/a.h", '#include "base/x.h"\n', "gang may not use base"),
+    ("gang/a_test.cc", '#include "net/x.h"\n', "gang may not use net"),
     ("job/a.cc", "#include <boost/asio.hpp>\n", "job does not list boost"),
     ("job/a.cc", "#include <gtest/gtest.h>\n", "belongs in tests"),
     ("job/a.cc", "#include <event2/event.h>\n", "does not know"),
@@ -50,7 +56,18 @@ def test_allowed_includes_pass(tmp_path, name, text):
     ("attic/a.cc", "", "in no room of src/LAYERS"),
 ])
 def test_forbidden_includes_are_found(tmp_path, name, text, part):
-    offences = offences_of(tmp_path, LAYERS, {name: text})
+    offences = offences_of(tmp_path, LAYERS, USERS | {name: text})
+    assert len(offences) == 1 and part in offences[0]
+
+
+@pytest.mark.parametrize("name, text, part", [
+    ("gang/used.h", '#include "gang/other.h"\n', "gang lists job"),
+    ("gang/rows/used.h", '// #include "base/used.h"\n', "gang/rows lists base"),
+    ("net/used.h", '#include "base/used.h"\n', "net lists boost"),
+])
+def test_a_permission_that_only_a_test_uses_is_found(tmp_path, name, text, part):
+    a_test = {"gang/a_test.cc": USERS["gang/used.h"], "gang/rows/test_a.h": USERS["gang/rows/used.h"], "net/b_test.cc": USERS["net/used.h"]}
+    offences = offences_of(tmp_path, LAYERS, USERS | a_test | {name: text})
     assert len(offences) == 1 and part in offences[0]
 
 
