@@ -48,7 +48,7 @@ class Sources(threading.Thread):
             while kind == _frames.END_OF_PARTITION:
                 frame = feeder.read(LIMIT_S)
                 if frame.kind == _frames.RESULTS_END:
-                    self.ends.append(_frames.decode_count(bytes(frame)))
+                    self.ends.append(int.from_bytes(bytes(frame), "little"))
                     break
                 self.results += pickle.loads(bytes(frame))
             if kind == _frames.LOOK_BACK:

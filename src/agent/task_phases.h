@@ -39,7 +39,6 @@ class TaskPhases {
   [[nodiscard]] bool is_ending() const { return ending_; }
   // Of the present run, or the last one.
   [[nodiscard]] bool is_stop_asked() const { return stop_asked_; }
-  [[nodiscard]] bool has_session() const { return has_session_; }
 
  private:
   enum class Phase { kWaiting, kRunning, kSendingResult, kTelling };

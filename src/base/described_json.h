@@ -374,34 +374,6 @@ Result<Variant> tagged_from(std::string_view tag, const Json& json) {
   return tagged_from<Variant>(tag, in);
 }
 
-// Of all of them, in the order of the variant.
-struct MessageWords {
-  std::string name;
-  std::vector<MemberWords> members;
-};
-
-namespace described_detail {
-
-template <typename... Each>
-std::vector<MessageWords> words_of_each(const std::variant<Each...>* /*message*/) {
-  return {{std::string(Each::kName), members_of<Each>()}...};
-}
-template <typename... Each>
-std::vector<std::variant<Each...>> sample_of_each(const std::variant<Each...>* /*message*/) {
-  return {sample_of<Each>()...};
-}
-
-}  // namespace described_detail
-
-template <typename Variant>
-std::vector<MessageWords> messages_of() {
-  return described_detail::words_of_each(static_cast<const Variant*>(nullptr));
-}
-template <typename Variant>
-std::vector<Variant> samples_of() {
-  return described_detail::sample_of_each(static_cast<const Variant*>(nullptr));
-}
-
 }  // namespace gangrun::base
 
 #include "base/described_values.h"  // IWYU pragma: export

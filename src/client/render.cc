@@ -147,11 +147,6 @@ std::string state_words(job::JobState state) {
   return std::string(job::to_string(state));
 }
 
-std::string tasks_in_words(const job::JobStatus& status) {
-  return base::format("{}: {}", count_text(static_cast<std::int64_t>(status.tasks.size()), "task"),
-                      counts_line(count_states(status)).text());
-}
-
 Lines render_header(const job::JobStatus& status) {
   Line first(harmless_sentence(status.id), Paint::kBold);
   first.add("  ").add(state_words(status.state), paint_of(status.state));

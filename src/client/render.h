@@ -21,9 +21,6 @@ Lines render_header(const job::JobStatus& status);
 // Every task, whatever their number; `width` 0 cuts nothing.
 Lines render_tasks(const job::JobStatus& status, std::size_t width);
 
-// "12 tasks: 8 running, 4 starting", for one line of plain output.
-std::string tasks_in_words(const job::JobStatus& status);
-
 Paint paint_of(job::JobState state);
 Paint paint_of(job::TaskState state);
 // "roll call" for roll_call: how a state is called in sentences.

@@ -134,10 +134,6 @@ TEST(Render, NothingFromATaskReachesTheTerminalAsItIs) {
   }
 }
 
-TEST(TasksInWords, CountsStates) {
-  EXPECT_EQ(tasks_in_words(running_job()), "4 tasks: 1 failed, 2 running, 1 starting");
-}
-
 // The first command that people try prints a line from each task.
 TEST(Render, TheNewestLinesStandBelowTheTasks) {
   const Lines said = {Line("a"), Line("b"), Line("c"), Line("d")};

@@ -68,19 +68,4 @@ std::string to_words(const Warning& warning) {
       warning);
 }
 
-bool tells_of_restart(const Warning& warning) {
-  return std::visit(
-      base::Overloaded{
-          [](const TaskFailed& w) {
-            return w.then == TaskFailed::Then::kRestart ||
-                   w.then == TaskFailed::Then::kRestartNotCounted ||
-                   w.then == TaskFailed::Then::kWithoutItNoRestartLeft;
-          },
-          [](const CameBackElsewhere&) { return true; },
-          [](const base::OneOf<Replaced, Resized, HostAvoided, NoProgress, EndNotConfirmed,
-                               HostNotConfirmed> auto&) { return false; },
-      },
-      warning);
-}
-
 }  // namespace gangrun::gang

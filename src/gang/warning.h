@@ -89,7 +89,4 @@ using Warning = std::variant<TaskFailed, Replaced, Resized, CameBackElsewhere, H
 // One sentence.
 std::string to_words(const Warning& warning);
 
-// Whether tasks start anew for it.
-[[nodiscard]] bool tells_of_restart(const Warning& warning);
-
 }  // namespace gangrun::gang

@@ -50,13 +50,5 @@ TEST(WarningWords, OfTheOthers) {
       "after it goes on. Look for leftover processes there then; last lines may be missing");
 }
 
-TEST(Warning, TellsOfRestartsOnlyWhereThereAreSome) {
-  EXPECT_TRUE(tells_of_restart(failed(TaskFailed::Then::kRestart)));
-  EXPECT_TRUE(tells_of_restart(failed(TaskFailed::Then::kRestartNotCounted)));
-  EXPECT_FALSE(tells_of_restart(failed(TaskFailed::Then::kWithoutIt)));
-  EXPECT_TRUE(tells_of_restart(CameBackElsewhere{}));
-  EXPECT_FALSE(tells_of_restart(Resized{}));
-}
-
 }  // namespace
 }  // namespace gangrun::gang

@@ -60,12 +60,6 @@ ApplicationReport read(const yarn::ApplicationReportProto& in) {
           .needed = read(usage.needed_resources())};
 }
 
-AttemptReport read(const yarn::ApplicationAttemptReportProto& in) {
-  return {.id = read(in.application_attempt_id()),
-          .master_container = read(in.am_container_id()),
-          .diagnostics = in.has_diagnostics() ? in.diagnostics() : ""};
-}
-
 ContainerReport read(const yarn::ContainerReportProto& in) {
   return {.id = read(in.container_id()),
           .node = read(in.node_id()),

@@ -10,7 +10,6 @@ namespace gangrun::hadoop {
 void write(const Submission& submission, yarn::ApplicationSubmissionContextProto& out);
 
 ApplicationReport read(const yarn::ApplicationReportProto& in);
-AttemptReport read(const yarn::ApplicationAttemptReportProto& in);
 ContainerReport read(const yarn::ContainerReportProto& in);
 QueueInfo read(const yarn::QueueInfoProto& in);
 

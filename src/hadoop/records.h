@@ -232,12 +232,6 @@ struct ApplicationReport {
   Resource needed;
 };
 
-struct AttemptReport {
-  AttemptId id;
-  ContainerId master_container;
-  std::string diagnostics;
-};
-
 struct ContainerReport {
   ContainerId id;
   NodeId node;

@@ -107,15 +107,6 @@ base::Result<bool> ResourceManagerClient::kill(const ApplicationId& id,
   return response.is_kill_completed();
 }
 
-base::Result<std::vector<AttemptReport>> ResourceManagerClient::attempts(const ApplicationId& id,
-                                                                         base::Instant deadline) {
-  yarn::GetApplicationAttemptsRequestProto request;
-  write(id, *request.mutable_application_id());
-  GANGRUN_ASSIGN(const auto response, impl_->call<yarn::GetApplicationAttemptsResponseProto>(
-                                          "getApplicationAttempts", request, deadline));
-  return read_all<AttemptReport>(response.application_attempts(), read);
-}
-
 base::Result<std::vector<ContainerReport>> ResourceManagerClient::containers(
     const AttemptId& id, base::Instant deadline) {
   yarn::GetContainersRequestProto request;

@@ -44,8 +44,6 @@ class ResourceManagerClient {
   // True when the application has ended: to be called again until then.
   base::Result<bool> kill(const ApplicationId& id, const std::string& diagnostics,
                           base::Instant deadline);
-  base::Result<std::vector<AttemptReport>> attempts(const ApplicationId& id,
-                                                    base::Instant deadline);
   base::Result<std::vector<ContainerReport>> containers(const AttemptId& id,
                                                         base::Instant deadline);
   // Nodes that are NodeState::kRunning.

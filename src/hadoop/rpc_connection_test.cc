@@ -15,7 +15,7 @@ using Kind = RpcError::Kind;
 using State = SaslMessage::State;
 
 RpcConnection simple(const TestServer& server) {
-  return RpcConnection("127.0.0.1", server.port(), "Protocol", simple_login("alice"));
+  return RpcConnection("127.0.0.1", server.port(), "Protocol", Login{.user = "alice"});
 }
 
 TEST(RpcConnection, ASecondCallGoesOverTheSameConnection) {

@@ -79,7 +79,7 @@ TestServer::Script answering(const std::string& frame) {
 RpcRound round_of(const std::vector<int>& ports) {
   std::vector<ServerAddress> servers;
   for (const int port : ports) servers.push_back({"127.0.0.1", port});
-  return RpcRound("the ResourceManager", servers, "Protocol", simple_login("alice"));
+  return RpcRound("the ResourceManager", servers, "Protocol", Login{.user = "alice"});
 }
 
 int closed_port() {
@@ -143,7 +143,7 @@ TEST(RpcRound, AConnectionThatWasClosedMeanwhileIsMadeAnew) {
   });
   RpcRound round = round_of({server.port()});
   EXPECT_EQ(round.call("m", "", base::soon()).body, "x");
-  round.set_login(simple_login("bob"));
+  round.set_login(Login{.user = "bob"});
   EXPECT_EQ(round.call("m", "", base::soon()).body, "x");
   EXPECT_EQ(server.connections(), 2);
 }

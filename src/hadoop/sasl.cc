@@ -24,8 +24,6 @@ base::Result<std::unique_ptr<sasl::Mechanism>> start_digest_md5(const Token& tok
                                 .client_nonce = sasl::DigestMd5::new_nonce()}));
 }
 
-Login simple_login(std::string user) { return Login{.user = std::move(user)}; }
-
 Login token_login(const Token& token) {
   Login login;
   login.methods["TOKEN"] = [token](const SaslOffer& offer, const std::string&) {

@@ -35,8 +35,6 @@ struct Login {
   std::map<std::string, SaslStart> methods{};  // by SaslOffer::method
 };
 
-// Without methods: the server is to believe the name.
-Login simple_login(std::string user);
 // With a token of Hadoop's, by DIGEST-MD5.
 Login token_login(const Token& token);
 // kFailedPrecondition where the offer has another mechanism.

@@ -138,10 +138,7 @@ class FakeHdfs {
     }
     if (operation == "LISTSTATUS") return list(path);
     if (operation == "RENAME") return rename(path, query["destination"]);
-    if (operation == "SETPERMISSION") {
-      node->second.permission =
-          static_cast<std::uint32_t>(std::stoul(query["permission"], nullptr, 8));
-    } else if (operation == "SETTIMES") {
+    if (operation == "SETTIMES") {
       node->second.time = std::stoll(query["modificationtime"]);
     } else if (operation == "APPEND") {
       node->second.content += request.body;

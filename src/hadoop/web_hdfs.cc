@@ -173,12 +173,6 @@ base::Result<bool> WebHdfs::remove(const std::string& path, bool recursive,
   return parse_boolean(answer.body).context("removing " + path);
 }
 
-base::Result<> WebHdfs::set_permission(const std::string& path, std::uint32_t permission,
-                                       base::Instant deadline) {
-  GANGRUN_TRY(ask({"PUT", "SETPERMISSION", path, {{"permission", octal(permission)}}}, deadline));
-  return {};
-}
-
 base::Result<> WebHdfs::set_modification_time(const std::string& path, std::int64_t time,
                                               base::Instant deadline) {
   GANGRUN_TRY(ask(

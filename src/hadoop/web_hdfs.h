@@ -93,8 +93,6 @@ class WebHdfs {
   base::Result<> rename(const std::string& from, const std::string& to, base::Instant deadline);
   // False where nothing was there. A folder that is not empty needs `recursive`.
   base::Result<bool> remove(const std::string& path, bool recursive, base::Instant deadline);
-  base::Result<> set_permission(const std::string& path, std::uint32_t permission,
-                                base::Instant deadline);
   // Milliseconds since the epoch. YARN refuses a file whose time has changed since it was told of.
   base::Result<> set_modification_time(const std::string& path, std::int64_t time,
                                        base::Instant deadline);

@@ -16,7 +16,6 @@
 #include "base/format.h"
 #include "base/unique_fd.h"
 #include "net/address_internal.h"
-#include "net/interfaces.h"
 
 namespace gangrun::net {
 
@@ -24,10 +23,6 @@ namespace {
 
 constexpr std::size_t kMaxHostNameBytes = 253;
 constexpr int kMaxNameServerWaitSeconds = 5;
-
-// Never answers and belongs to nobody (TEST-NET-1 and its IPv6 sibling): routed by the default
-// route.
-constexpr std::array kAnywhere{"192.0.2.1", "2001:db8::1"};
 
 struct AddressesFreer {
   void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
@@ -113,15 +108,6 @@ base::Result<std::string> local_address_toward(const std::string& address) {
     return base::from_errno(errno, base::format("find a route to {}", address));
   }
   return numeric(reinterpret_cast<const sockaddr*>(&own));
-}
-
-std::string advertised_address() {
-  for (const char* const anywhere : kAnywhere) {
-    const auto address = local_address_toward(anywhere);
-    if (address.ok() && !is_loopback_address(*address)) return *address;
-  }
-  const std::vector<std::string> all = local_addresses();
-  return all.empty() ? "127.0.0.1" : all.front();
 }
 
 std::string host_port(std::string_view host, int port) {

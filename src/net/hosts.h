@@ -26,10 +26,6 @@ std::string host_name();
 // The address of this machine from which packets to `address` (numeric) leave. Sends nothing.
 base::Result<std::string> local_address_toward(const std::string& address);
 
-// The address of this machine that others should be told: the one of the default route, else the
-// first of local_addresses(), else 127.0.0.1.
-std::string advertised_address();
-
 // "host:port", with brackets around an IPv6 address.
 std::string host_port(std::string_view host, int port);
 

@@ -133,12 +133,6 @@ std::optional<ProcessStat> parse_stat(std::string_view text, std::int64_t ticks_
   return stat;
 }
 
-std::optional<std::uint64_t> parse_statm_resident(std::string_view text) {
-  const auto fields = words(text);
-  if (fields.size() < 2) return std::nullopt;
-  return number(fields[1]);
-}
-
 std::vector<pid_t> parse_pids(std::string_view text) {
   std::vector<pid_t> found;
   for (const std::string_view word : words(text)) {

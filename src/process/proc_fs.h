@@ -35,9 +35,6 @@ struct ProcessStat {
 // The text of one /proc/PID/stat. None where it is not one.
 std::optional<ProcessStat> parse_stat(std::string_view text, std::int64_t ticks_per_second);
 
-// Resident pages from the text of /proc/PID/statm.
-std::optional<std::uint64_t> parse_statm_resident(std::string_view text);
-
 // The pids in the text of /proc/PID/task/TID/children or of cgroup.procs, separated by white space.
 std::vector<pid_t> parse_pids(std::string_view text);
 

@@ -59,12 +59,6 @@ TEST(ProcFs, AZombieIsNotAlive) {
   EXPECT_TRUE(stat.alive());
 }
 
-TEST(ProcFs, ReadsResidentPages) {
-  EXPECT_EQ(parse_statm_resident("1000 321 200 1 0 99 0\n"), 321U);
-  EXPECT_FALSE(parse_statm_resident("1000"));
-  EXPECT_FALSE(parse_statm_resident("1000 -3 1"));
-}
-
 TEST(ProcFs, ReadsListsOfPids) {
   EXPECT_THAT(parse_pids("12 13 \n14\n"), ElementsAre(12, 13, 14));
   EXPECT_THAT(parse_pids(""), IsEmpty());

@@ -63,12 +63,4 @@ void seal_frame(char* frame, std::size_t data_size) {
   put(data + data_size, masked(crc32c({data, data_size})));
 }
 
-void append_frame(std::string& out, std::string_view data) {
-  const std::size_t begin = out.size();
-  out.append(kHeaderBytes, '\0');
-  out.append(data);
-  out.append(kFooterBytes, '\0');
-  seal_frame(out.data() + begin, data.size());
-}
-
 }  // namespace gangrun::records

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -28,6 +27,5 @@ bool begins_with_a_record(std::string_view bytes);
 
 // Puts head and foot around the data that stands between them at `frame`, `data_size` bytes long.
 void seal_frame(char* frame, std::size_t data_size);
-void append_frame(std::string& out, std::string_view data);
 
 }  // namespace gangrun::records

@@ -9,6 +9,7 @@
 
 #include "base/hex.h"
 #include "records/crc32c.h"
+#include "records/test_rows.h"
 
 namespace gangrun::records {
 namespace {

@@ -2,12 +2,23 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/format.h"
 #include "records/columns.h"
+#include "records/framing.h"
 
 namespace gangrun::records {
+
+// A record as files have it.
+inline void append_frame(std::string& out, std::string_view data) {
+  const std::size_t begin = out.size();
+  out.append(kHeaderBytes, '\0');
+  out.append(data);
+  out.append(kFooterBytes, '\0');
+  seal_frame(out.data() + begin, data.size());
+}
 
 // A column of the test's own, all of whose rows are there.
 inline Column no_rows() { return {}; }

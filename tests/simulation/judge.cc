@@ -27,6 +27,24 @@ bool gives_out(const gang::Decision& decision) {
       decision);
 }
 
+// Whether tasks are started again for it.
+bool tells_of_restart(const gang::Warning& warning) {
+  return std::visit(
+      base::Overloaded{
+          [](const gang::TaskFailed& w) {
+            return w.then == gang::TaskFailed::Then::kRestart ||
+                   w.then == gang::TaskFailed::Then::kRestartNotCounted ||
+                   w.then == gang::TaskFailed::Then::kWithoutItNoRestartLeft;
+          },
+          [](const gang::CameBackElsewhere&) { return true; },
+          [](const base::OneOf<gang::Replaced, gang::Resized, gang::HostAvoided, gang::NoProgress,
+                               gang::EndNotConfirmed, gang::HostNotConfirmed> auto&) {
+            return false;
+          },
+      },
+      warning);
+}
+
 }  // namespace
 
 std::string describe(const gang::Decision& decision) {
@@ -218,7 +236,7 @@ void World::judge_process_gone(const Agent& agent) {
 void World::judge_exit(const Agent& agent, bool success) { last_exit_ok_[agent.index] = success; }
 
 void World::judge_warning(const gang::Warning& warning) {
-  restarted_ |= gang::tells_of_restart(warning);
+  restarted_ |= tells_of_restart(warning);
   std::visit(base::Overloaded{
                  [this](const gang::EndNotConfirmed& w) { unconfirmed_.insert(w.task); },
                  [this](const gang::HostNotConfirmed& w) {

@@ -96,10 +96,9 @@ class Probe {
                  {"folders", {2, &Probe::folders}}, {"put", {3, &Probe::put}},
                  {"get", {1, &Probe::get}},         {"range", {3, &Probe::range}},
                  {"append", {2, &Probe::append}},   {"rename", {2, &Probe::rename}},
-                 {"remove", {1, &Probe::remove}},   {"permission", {2, &Probe::permission}},
-                 {"time", {2, &Probe::time}},       {"token", {2, &Probe::token}},
-                 {"ensure", {3, &Probe::ensure}},   {"clean", {2, &Probe::clean}},
-                 {"logs", {1, &Probe::logs}}};
+                 {"remove", {1, &Probe::remove}},   {"time", {2, &Probe::time}},
+                 {"token", {2, &Probe::token}},     {"ensure", {3, &Probe::ensure}},
+                 {"clean", {2, &Probe::clean}},     {"logs", {1, &Probe::logs}}};
     const auto found = commands.find(command);
     if (found == commands.end() || found->second.first != words.size()) {
       return base::invalid_argument("unknown command, or not its number of words: " + command);
@@ -158,9 +157,6 @@ class Probe {
     GANGRUN_ASSIGN(const bool removed, hdfs_.remove(words[0], true, deadline()));
     print(base::Json(removed));
     return {};
-  }
-  base::Result<> permission(const Words& words) {
-    return hdfs_.set_permission(words[0], mode(words[1]), deadline());
   }
   base::Result<> time(const Words& words) {
     return hdfs_.set_modification_time(words[0], std::stoll(words[1]), deadline());

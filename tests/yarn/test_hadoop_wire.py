@@ -16,7 +16,7 @@ CLIENT = {
     "queue.unknown": "not_found", "own_queues": "ok", "node_labels": "ok", "report.unknown": "not_found",
     "submit.too_large": "invalid_argument", "submit": "ok", "submit.again": "ok", "ended": "yes", "state": "6",
     "final_status": "1", "user": "probe", "tags": "a-tag", "host": "master.example:4711",
-    "attempts.count": "1", "applications.found": "yes", "killed": "yes",
+    "applications.found": "yes", "killed": "yes",
 }
 MASTER = {
     "credentials": "ok", "secret": "hunter2", "allocate.unregistered": "failed_precondition", "register": "ok",

@@ -270,9 +270,6 @@ bool act_as_client(const hadoop::Configuration& configuration, const std::string
   report.say("user", last.user);
   report.say("tags", base::format("{}", base::join(last.tags, ",")));
   report.say("host", seen_host);
-  if (const auto attempts = client.attempts(fresh->id, soon()); report.good("attempts", attempts)) {
-    report.say("attempts.count", std::to_string(attempts->size()));
-  }
   hadoop::ResourceManagerClient::Filter filter;
   filter.types = {"PROBE"};
   if (const auto all = client.applications(filter, soon()); report.good("applications", all)) {

@@ -50,11 +50,6 @@ def encode_count(count: int) -> bytes:
     return _COUNT.pack(count)
 
 
-def decode_count(content: bytes) -> int:
-    count: int = _COUNT.unpack(content)[0]
-    return count
-
-
 def load_rows(data: Any) -> list[Any]:
     """The rows of a frame SPARK_ROWS or ROWS. What the JVM has pickled has texts of Python 2 in it, hence the encoding."""
     rows = pickle.loads(data, encoding="bytes")
