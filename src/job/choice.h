@@ -21,6 +21,7 @@ base::Error not_one_of(std::string_view text, std::string_view what,
 // An enum that is written by name. It has a to_string(), and beside it stands what this is for it:
 //   kWhat: what the values are, in errors: "a policy".
 //   kValues: all of them, in the order in which errors and documents list them.
+//   kPrefix, where there is one: a name may also be written with it, "SIGUSR1".
 template <typename T>
 struct ChoiceOf;
 

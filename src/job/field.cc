@@ -166,6 +166,15 @@ std::string_view name_of(const FieldFlag& flag) {
   return flag.names.substr(0, flag.names.find(','));
 }
 
+std::string help_of(const FieldInfo& info) {
+  std::string text(info.flag.help.empty() ? info.about : info.flag.help);
+  constexpr std::string_view kChoices = "{choices}";
+  if (const std::size_t at = text.find(kChoices); at != std::string::npos) {
+    text.replace(at, kChoices.size(), base::format("{}", base::join(info.choice.names(), ", ")));
+  }
+  return text;
+}
+
 std::string value_in_help(const FieldInfo& info) {
   if (!info.flag.value.empty()) return std::string(info.flag.value);
   const bool is_one = info.flag.forms == FlagForms::kOneValue;

@@ -64,7 +64,7 @@ struct FieldFlag {
   Policies meant_for = kAllPolicies;
   bool adds = false;             // kItems, kEach: to what the file has, whose place others take
   std::string_view value{};      // what stands for its value in help, where not by kind and forms
-  std::string_view help{};       // where not what the field is about
+  std::string_view help{};       // where not what the field is about; {choices} is all names
   std::string_view reference{};  // how the reference shows its values, likewise
 };
 
@@ -72,6 +72,7 @@ struct FieldChoice {
   std::vector<std::string> (*names)() = nullptr;
   // The one name for what may be written otherwise ("SIGTERM"); the error says what is allowed.
   base::Result<std::string> (*name_of)(std::string_view text) = nullptr;
+  std::string_view prefix{};  // ChoiceOf::kPrefix
 };
 
 struct FieldInfo {
@@ -89,7 +90,8 @@ struct FieldInfo {
   bool is_always_written = false;    // in a plan, even where it has its default
   bool has_own_words = false;        // --dry-run tells it in other words than its key, or not
   FieldFlag flag{};
-  // Its value in the reference, where `about` is not enough; {range} is "1 to 64".
+  // Its value in the reference, where `about` is not enough; {range} is "1 to 64", and
+  // {choices} all names.
   std::string_view reference{};
   std::string_view default_words{};  // its default in the reference, where it is no plain value
   std::string_view schema{};         // further members of its JSON Schema, or (kOwn) all, as JSON
@@ -98,7 +100,7 @@ struct FieldInfo {
   Found (*check)(const FieldValue& value, const std::string& path) = nullptr;
   FieldKind kind = FieldKind::kOwn;  // set by field_of()
   bool is_optional = false;          // likewise
-  FieldChoice choice{};              // likewise
+  FieldChoice choice{};              // likewise, but for kOwn
 };
 
 template <typename Owner>
@@ -128,9 +130,7 @@ Found check_value(const FieldInfo& info, const FieldValue& value, const std::str
 std::string_view name_of(const FieldFlag& flag);
 // What help has for the flag: "[TASK:]SIZE".
 std::string value_in_help(const FieldInfo& info);
-inline std::string_view help_of(const FieldInfo& info) {
-  return info.flag.help.empty() ? info.about : info.flag.help;
-}
+std::string help_of(const FieldInfo& info);
 
 namespace field_detail {
 
@@ -196,11 +196,18 @@ struct Type<T> {
   static T from(const FieldValue& value) {
     return *choice_from<T>(*std::get_if<std::string>(&value));
   }
-  static constexpr FieldChoice kChoice = {choice_names<T>,
-                                          [](std::string_view text) -> base::Result<std::string> {
-                                            GANGRUN_ASSIGN(const T chosen, choice_from<T>(text));
-                                            return std::string(to_string(chosen));
-                                          }};
+  static constexpr std::string_view prefix() {
+    if constexpr (requires { ChoiceOf<T>::kPrefix; }) return ChoiceOf<T>::kPrefix;
+    return {};
+  }
+  static constexpr FieldChoice kChoice = {
+      .names = choice_names<T>,
+      .name_of = [](std::string_view text) -> base::Result<std::string> {
+        GANGRUN_ASSIGN(const T chosen, choice_from<T>(text));
+        return std::string(to_string(chosen));
+      },
+      .prefix = prefix(),
+  };
 };
 
 template <typename T>

@@ -151,11 +151,12 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
         {
             .key = "framework",
             .about = "Frameworks whose variables the tasks see",
-            .reference = "`tensorflow`, `pytorch`, `jax`, `horovod`, a list of these, or `none`: "
-                         "which framework's variables the tasks see",
+            .reference = "{choices}, a list of these, or `none`: which framework's variables the "
+                         "tasks see",
             .default_words = "all but `horovod`",
             .schema =
                 R"({"oneOf": [{"$ref": "#/$defs/framework"}, {"const": "none"}, {"type": "array", "items": {"$ref": "#/$defs/framework"}, "minItems": 1, "uniqueItems": true}, {"type": "array", "items": {"const": "none"}, "minItems": 1, "maxItems": 1}]})",
+            .choice = {.names = choice_names<Framework>},
         },
         [](const Field& field, JobSpec& job) { return read_framework(field, job); },
         [](const JobSpec& job, PlanForm /*form*/) { return frameworks_json(job); }),
@@ -399,12 +400,10 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
                 .names = "--stop-signal",
                 .forms = FlagForms::kOneValue,
                 .value = "SIGNAL",
-                .help = "Signal that asks tasks to stop: TERM, INT, HUP, QUIT, USR1, USR2",
+                .help = "Signal that asks tasks to stop: {choices}",
             },
-        .reference = "`TERM`, `INT`, `HUP`, `QUIT`, `USR1` or `USR2` (or `SIGTERM` and so on): the "
-                     "signal that tells a task [to stop](#how-a-task-is-stopped)",
-        .schema =
-            R"({"anyOf": [{"enum": ["TERM", "INT", "HUP", "QUIT", "USR1", "USR2"]}, {"pattern": "^SIG(TERM|INT|HUP|QUIT|USR[12])$"}]})",
+        .reference = "{choices} (or `SIGTERM` and so on): the signal that tells a task [to "
+                     "stop](#how-a-task-is-stopped)",
     }),
     field_of<&JobSpec::stop_signal_to>({
         .key = "stop_signal_to",
@@ -424,11 +423,9 @@ constexpr FieldRow<JobSpec> kJobFields[] = {
         .key = "notice_signal",
         .about = "Signal that tells a command that it may soon be taken away, with or without SIG",
         .is_always_written = true,
-        .reference = "`USR1`, `USR2`, `TERM`, `INT` or `none`: the signal that tells a command "
-                     "about an expected loss ([notices](#notices))",
+        .reference = "{choices}: the signal that tells a command about an expected loss "
+                     "([notices](#notices))",
         .default_words = "`USR1`; `USR2` if `USR1` is the `stop_signal`",
-        .schema =
-            R"({"anyOf": [{"enum": ["USR1", "USR2", "TERM", "INT", "none"]}, {"pattern": "^SIG(USR[12]|TERM|INT)$"}]})",
     }),
 };
 

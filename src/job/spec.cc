@@ -2,10 +2,27 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/strings.h"
 
 namespace gangrun::job {
+
+namespace {
+
+constexpr std::pair<int, std::string_view> kSignals[] = {
+    {SIGTERM, "TERM"}, {SIGINT, "INT"},   {SIGHUP, "HUP"},
+    {SIGQUIT, "QUIT"}, {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"},
+};
+
+std::string_view signal_name(int number) {
+  for (const auto& [signal, name] : kSignals) {
+    if (signal == number) return name;
+  }
+  return "none";
+}
+
+}  // namespace
 
 std::string_view to_string(Policy policy) {
   switch (policy) {
@@ -71,32 +88,13 @@ std::string_view to_string(Expose expose) {
   return "loopback";
 }
 
-std::string_view to_string(StopSignal signal) {
-  switch (signal) {
-    case StopSignal::kTerm: return "TERM";
-    case StopSignal::kInt: return "INT";
-    case StopSignal::kHup: return "HUP";
-    case StopSignal::kQuit: return "QUIT";
-    case StopSignal::kUsr1: return "USR1";
-    case StopSignal::kUsr2: return "USR2";
-  }
-  return "";
-}
+std::string_view to_string(StopSignal signal) { return signal_name(static_cast<int>(signal)); }
 
 std::string_view to_string(StopSignalTo to) {
   return to == StopSignalTo::kGroup ? "group" : "process";
 }
 
-std::string_view to_string(NoticeSignal signal) {
-  switch (signal) {
-    case NoticeSignal::kUsr1: return "USR1";
-    case NoticeSignal::kUsr2: return "USR2";
-    case NoticeSignal::kTerm: return "TERM";
-    case NoticeSignal::kInt: return "INT";
-    case NoticeSignal::kNone: return "none";
-  }
-  return "";
-}
+std::string_view to_string(NoticeSignal signal) { return signal_name(static_cast<int>(signal)); }
 
 std::vector<std::string> Command::argv() const {
   if (!words.empty()) return words;

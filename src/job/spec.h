@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -37,15 +38,28 @@ enum class Expose { kLoopback, kHost };
 // By which a login by SASL shows ZooKeeper's servers who the job's user is.
 enum class ZooKeeperLogin { kNone, kDigest, kKerberos };
 
-// By which a task is told to stop.
-enum class StopSignal { kTerm, kInt, kHup, kQuit, kUsr1, kUsr2 };
+// The signal by which a task is told to stop, with its number.
+enum class StopSignal {
+  kTerm = SIGTERM,
+  kInt = SIGINT,
+  kHup = SIGHUP,
+  kQuit = SIGQUIT,
+  kUsr1 = SIGUSR1,
+  kUsr2 = SIGUSR2,
+};
 
-// Who of a task gets that: the command, and where it is a shell what that runs, or all that they
-// have started too.
+// The processes of a task that get the signal: the command, and where that is a shell what it runs,
+// or all that they have started too.
 enum class StopSignalTo { kProcess, kGroup };
 
-// By which a command learns that its place may take it away.
-enum class NoticeSignal { kUsr1, kUsr2, kTerm, kInt, kNone };
+// The signal by which a command learns that its place may take it away, with its number.
+enum class NoticeSignal {
+  kUsr1 = SIGUSR1,
+  kUsr2 = SIGUSR2,
+  kTerm = SIGTERM,
+  kInt = SIGINT,
+  kNone = 0,
+};
 
 std::string_view to_string(Policy policy);
 std::string_view to_string(Framework framework);

@@ -1,8 +1,6 @@
 #include "job/spec_names.h"
 
 #include <algorithm>
-#include <array>
-#include <csignal>
 
 #include "base/format.h"
 #include "base/letters.h"
@@ -13,13 +11,10 @@ namespace gangrun::job {
 
 namespace {
 
-constexpr std::array kFrameworks = {Framework::kTensorflow, Framework::kPytorch, Framework::kJax,
-                                    Framework::kHorovod};
-
 // "USR1" or "SIGUSR1".
 template <typename Signal>
 base::Result<Signal> signal_from(std::string_view text) {
-  constexpr std::string_view kPrefix = "SIG";
+  constexpr std::string_view kPrefix = ChoiceOf<Signal>::kPrefix;
   for (const Signal value : ChoiceOf<Signal>::kValues) {
     const std::string_view name = to_string(value);
     const bool is_long = text.starts_with(kPrefix) && text.substr(kPrefix.size()) == name;
@@ -40,33 +35,8 @@ base::Result<NoticeSignal> choice_from(std::string_view text) {
   return signal_from<NoticeSignal>(text);
 }
 
-int number_of(StopSignal signal) {
-  switch (signal) {
-    case StopSignal::kTerm: return SIGTERM;
-    case StopSignal::kInt: return SIGINT;
-    case StopSignal::kHup: return SIGHUP;
-    case StopSignal::kQuit: return SIGQUIT;
-    case StopSignal::kUsr1: return SIGUSR1;
-    case StopSignal::kUsr2: return SIGUSR2;
-  }
-  return SIGTERM;
-}
-
-int number_of(NoticeSignal signal) {
-  switch (signal) {
-    case NoticeSignal::kNone: return 0;
-    case NoticeSignal::kUsr1: return SIGUSR1;
-    case NoticeSignal::kUsr2: return SIGUSR2;
-    case NoticeSignal::kTerm: return SIGTERM;
-    case NoticeSignal::kInt: return SIGINT;
-  }
-  return 0;
-}
-
 std::vector<std::string> framework_names() {
-  std::vector<std::string> names;
-  names.reserve(kFrameworks.size() + 1);
-  for (const Framework framework : kFrameworks) names.emplace_back(to_string(framework));
+  std::vector<std::string> names = choice_names<Framework>();
   names.emplace_back("none");
   return names;
 }
@@ -74,10 +44,10 @@ std::vector<std::string> framework_names() {
 base::Result<Framework> framework_from(std::string_view text) {
   // Their own pages write PyTorch and TensorFlow.
   const std::string name = base::in_small_letters(text);
-  for (const auto framework : kFrameworks) {
+  for (const auto framework : ChoiceOf<Framework>::kValues) {
     if (to_string(framework) == name) return framework;
   }
-  return not_one_of(text, "a framework", framework_names());
+  return not_one_of(text, ChoiceOf<Framework>::kWhat, framework_names());
 }
 
 base::Result<std::vector<Framework>> frameworks_from(const std::vector<std::string>& names) {

@@ -22,6 +22,13 @@ struct ChoiceOf<Policy> {
 };
 
 template <>
+struct ChoiceOf<Framework> {
+  static constexpr std::string_view kWhat = "a framework";
+  static constexpr std::array kValues = {Framework::kTensorflow, Framework::kPytorch,
+                                         Framework::kJax, Framework::kHorovod};
+};
+
+template <>
 struct ChoiceOf<RestartScope> {
   static constexpr std::string_view kWhat = "a scope of restarts";
   static constexpr std::array kValues = {RestartScope::kTask, RestartScope::kGang,
@@ -57,6 +64,7 @@ struct ChoiceOf<Expose> {
 template <>
 struct ChoiceOf<StopSignal> {
   static constexpr std::string_view kWhat = "a signal to stop by";
+  static constexpr std::string_view kPrefix = "SIG";
   static constexpr std::array kValues = {StopSignal::kTerm, StopSignal::kInt,  StopSignal::kHup,
                                          StopSignal::kQuit, StopSignal::kUsr1, StopSignal::kUsr2};
 };
@@ -70,6 +78,7 @@ struct ChoiceOf<StopSignalTo> {
 template <>
 struct ChoiceOf<NoticeSignal> {
   static constexpr std::string_view kWhat = "a signal for notices";
+  static constexpr std::string_view kPrefix = "SIG";
   static constexpr std::array kValues = {NoticeSignal::kUsr1, NoticeSignal::kUsr2,
                                          NoticeSignal::kTerm, NoticeSignal::kInt,
                                          NoticeSignal::kNone};
@@ -82,8 +91,8 @@ template <>
 base::Result<NoticeSignal> choice_from(std::string_view text);
 
 // As <csignal> has it; 0 for none.
-int number_of(StopSignal signal);
-int number_of(NoticeSignal signal);
+constexpr int number_of(StopSignal signal) { return static_cast<int>(signal); }
+constexpr int number_of(NoticeSignal signal) { return static_cast<int>(signal); }
 
 // All of them, and "none".
 std::vector<std::string> framework_names();

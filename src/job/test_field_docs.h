@@ -47,6 +47,17 @@ inline std::string description_of(const FieldInfo& info) {
   return base::format("{}. Default: {}.", info.about, words);
 }
 
+// A name may also be written with the prefix, but "none" names nothing.
+inline base::Json choice_schema(const FieldChoice& choice) {
+  const std::vector<std::string> names = choice.names();
+  if (choice.prefix.empty()) return {{"enum", names}};
+  std::vector<std::string> all = names;
+  std::erase(all, "none");
+  return {{"anyOf",
+           {{{"enum", names}},
+            {{"pattern", base::format("^{}({})$", choice.prefix, base::join(all, "|"))}}}}};
+}
+
 // Of the JSON Schema.
 template <typename Owner>
 base::Json property_of(const FieldRow<Owner>& row) {
@@ -59,9 +70,7 @@ base::Json property_of(const FieldRow<Owner>& row) {
       break;
     case FieldKind::kMemory: json["$ref"] = "#/$defs/memory"; break;
     case FieldKind::kDuration: json["$ref"] = "#/$defs/duration"; break;
-    case FieldKind::kChoice:
-      if (!more.contains("anyOf")) json["enum"] = info.choice.names();
-      break;
+    case FieldKind::kChoice: json.update(choice_schema(info.choice)); break;
     case FieldKind::kBool: json["type"] = "boolean"; break;
     case FieldKind::kText: json["type"] = "string"; break;
     case FieldKind::kTexts:
@@ -137,6 +146,11 @@ inline std::string value_in_reference(const FieldInfo& info) {
   if (const std::size_t at = text.find(kRange); at != std::string::npos) {
     text.replace(at, kRange.size(),
                  base::format("{} to {}", with_commas(info.min), with_commas(info.max)));
+  }
+  constexpr std::string_view kChoices = "{choices}";
+  if (const std::size_t at = text.find(kChoices); at != std::string::npos) {
+    text.replace(at, kChoices.size(),
+                 base::format("`{}`", base::join(info.choice.names(), "`, `")));
   }
   if (info.policies != kAllPolicies) text += base::format("; {} only", types_text(info.policies));
   return text;

@@ -51,6 +51,23 @@ def test_programs_and_files_of_the_readme_exist():
     assert not offences, report(offences)
 
 
+def other_versions(document, source):
+    """The versions of journals that the document's table and examples have and the source does not write."""
+    written = re.search(r"kJournalVersion = (\d+);", source)[1]
+    told = re.findall(r'`version`: (\d+)|"version":(\d+)', document)
+    assert len(told) > 1
+    return [one or other for one, other in told if (one or other) != written]
+
+
+def test_the_document_of_the_journal_has_its_version():
+    assert other_versions(read("docs/protocols/journal.md"), read("src/journal/record.h")) == []
+
+
+def test_an_old_version_in_an_example_is_found():
+    document = '| `format`, `version`: 3 |\n{"n":0,"version":2}\n'
+    assert other_versions(document, "constexpr int kJournalVersion = 3;") == ["2"]
+
+
 def test_the_readme_is_read_in_two_minutes():
     assert read("README.md").count("\n") <= MAX_README_LINES
 

@@ -291,7 +291,7 @@ Found check_whole_job(const JobSpec& job) {
       job.frameworks && std::find(job.frameworks->begin(), job.frameworks->end(),
                                   job::Framework::kHorovod) != job.frameworks->end();
   if (has_horovod) {
-    return not_there("framework", "horovod",
+    return not_there("framework", to_string(job::Framework::kHorovod),
                      "its processes find each other by an agent, and pods have none");
   }
   for (std::size_t i = 0; i < job.files.size(); ++i) {
