@@ -149,8 +149,11 @@ inline std::string value_in_reference(const FieldInfo& info) {
   }
   constexpr std::string_view kChoices = "{choices}";
   if (const std::size_t at = text.find(kChoices); at != std::string::npos) {
+    std::vector<std::string> names = info.choice.names();
+    const std::string last = std::move(names.back());
+    names.pop_back();
     text.replace(at, kChoices.size(),
-                 base::format("`{}`", base::join(info.choice.names(), "`, `")));
+                 base::format("`{}` or `{}`", base::join(names, "`, `"), last));
   }
   if (info.policies != kAllPolicies) text += base::format("; {} only", types_text(info.policies));
   return text;
