@@ -35,7 +35,7 @@ std::optional<Flag> flag_of(const job::TaskField& field, job::Flags& flags) {
   const job::FieldInfo& info = field.row->info;
   if (info.flag.names.empty()) return std::nullopt;
   return Flag{std::string(info.flag.names), &flags.fields[field.path], job::value_in_help(info),
-              std::string(job::help_of(info))};
+              job::help_of(info)};
 }
 
 std::optional<Flag> flag_of(const job::JobField& field, job::Flags& flags,
@@ -43,7 +43,7 @@ std::optional<Flag> flag_of(const job::JobField& field, job::Flags& flags,
   const job::FieldInfo& info = field.row->info;
   if (info.flag.names.empty()) return std::nullopt;
   Flag flag{std::string(info.flag.names), target_of(field, flags), job::value_in_help(info),
-            std::string(job::help_of(info))};
+            job::help_of(info)};
   if (field.path == "on") {
     flag.value = base::format("{}", base::join(places.names(), "|"));
     flag.help += ": " + places.words(&job::Place::words);
