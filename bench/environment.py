@@ -4,7 +4,7 @@
 
 The environment of the measurement is made of files that no compression makes smaller, `--mib` of them in all, beside
 the interpreter. From the call of `gangrun.run` until the task's function runs; the second time nothing is packed and
-nothing uploaded, and the node unpacks nothing. The parts are told by the program itself.
+nothing uploaded, and the node unpacks nothing. The program itself reports the parts.
 """
 
 import argparse

@@ -4,7 +4,7 @@
 //   feed_ring FRAME_BYTES TOTAL_MIB
 //
 // Prints the GB/s of memcpy, of memcpy into as little memory as the feed uses while its reader
-// keeps up, of the feed to a reader that takes each frame and gives it back, and to one that copies
+// keeps up, of the feed to a reader that takes each frame and returns it, and to one that copies
 // each out; then the processor's seconds for each GB: of memcpy, of who feeds, of who takes. The
 // clock starts when the ring has been full once, with nothing in it.
 #include <sys/mman.h>
@@ -33,7 +33,7 @@ using namespace gangrun;  // NOLINT(google-build-using-namespace): a program of 
 
 constexpr std::size_t kMemory = 256 << 20;
 constexpr std::size_t kSource = 16 << 20;
-// What the ring uses of its memory while the reader keeps up.
+// The part of its memory that the ring uses while the reader keeps up.
 constexpr std::size_t kWarm = 4 << 20;
 constexpr base::Duration kLimit = std::chrono::minutes(5);
 
@@ -96,7 +96,7 @@ Speed copy(std::size_t frame, std::uint64_t count, std::size_t size) {
   return speed;
 }
 
-// Where the child that feeds leaves what it used from the start of the clock on.
+// The place in which the child that feeds leaves what it used from the start of the clock on.
 struct Shared {
   double feeder_cpu_s;
 };

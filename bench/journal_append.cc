@@ -1,4 +1,4 @@
-// What a journal costs: appends all records of a finished job's journal once more, as its master
+// The cost of a journal: appends all records of a finished job's journal once more, as its master
 // did, and prints the microseconds that took and the number of records.
 //
 //   journal_append JOURNAL_FOLDER EMPTY_FOLDER

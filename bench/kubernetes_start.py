@@ -38,7 +38,7 @@ FAILING = 16
 # Within a tenth of the peer's time, or so much.
 AIM_RATIO, AIM_MORE_MS = 1.1, 300
 AIM_MEGABYTES, MEGABYTE = 30, 1e6
-REST_S = 20  # for which the client is looked at
+REST_S = 20  # the time for which the client is watched
 SETTLE_S = 5
 # States of a pod: a container of it has ended in failure; the API server has been told to delete it.
 FAILED, TO_GO = "failed", "to go"
@@ -92,7 +92,7 @@ class Observer:
                 self.watch(listed["metadata"]["resourceVersion"])
             except (OSError, http.client.HTTPException) as error:
                 if not self.over:
-                    print(f"watched anew after: {error!r}", file=sys.stderr)
+                    print(f"watched again after: {error!r}", file=sys.stderr)
                     select.select([], [], [], LOOK_S)
 
     def watch(self, version: str) -> None:

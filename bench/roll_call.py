@@ -4,7 +4,7 @@
 
 Measured are the time from the last agent's first byte to the cluster spec being with every agent, and the
 CPU time and memory of the process that serves them. The peers are TensorFlowOnSpark's reservation server,
-which polls, and the store of PyTorch's c10d, in which everyone waits for a key; neither is asked for more
+which polls, and the store of PyTorch's c10d, in which everyone waits for a key; neither runs with more
 than 1,000 clients, which is all that the first can hold.
 """
 

@@ -1,4 +1,4 @@
-// What a server that is not ours answers: however a good answer is cut into parts, the same comes
+// The answer of a server that is not ours: however a good answer is cut into parts, the same comes
 // out; no body is larger than is allowed.
 //
 // The first byte says whether the body is wanted piece by piece (1) and whether there is none (2),
@@ -61,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t split = data[1] % (bytes.size() + 1);
   const Read whole = read(bytes, 0, data[0]);
   const Read parts = read(bytes, split, data[0]);
-  // Of an answer that is wrong, more or less may have been read before that is seen.
+  // More or less of a wrong answer may have been read before that is seen.
   if (whole.error) return 0;
   GANGRUN_CHECK(whole.is_complete == parts.is_complete, bytes.size(), split);
   GANGRUN_CHECK(!whole.is_complete || whole == parts, bytes.size(), split);

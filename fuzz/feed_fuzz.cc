@@ -1,4 +1,4 @@
-// What comes to a node and to a feeder from the other end: messages, and whatever a peer writes
+// The input of a node and of a feeder from the other end: messages, and whatever a peer writes
 // into the memory that both have.
 //
 // The first byte of an input chooses: 0 has the rest as a message, 1 as a script against a node's

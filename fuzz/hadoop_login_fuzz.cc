@@ -1,5 +1,5 @@
-// What a server says while somebody logs in by Kerberos: a field of its answer, and which principal
-// it has; lines of the input. And who may look at a job.
+// The words of a server while somebody logs in by Kerberos: a field of its answer, and which
+// principal it has; lines of the input. And who may look at a job.
 #include <cstddef>
 #include <cstdint>
 #include <string>

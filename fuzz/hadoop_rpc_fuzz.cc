@@ -1,5 +1,5 @@
-// What a server may send on a connection of Hadoop's RPC. The first byte says how the stream is
-// cut.
+// The bytes that a server may send on a connection of Hadoop's RPC. The first byte says how the
+// stream is cut.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

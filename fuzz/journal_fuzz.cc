@@ -1,4 +1,4 @@
-// What a journal's reader may find in a folder: an input is the text of the only segment.
+// The files that a journal's reader may find in a folder: an input is the text of the only segment.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

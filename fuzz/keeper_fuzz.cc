@@ -1,4 +1,4 @@
-// What a host's keeper says, and what it is told: an input is the JSON of one message.
+// The messages of a host's keeper, and those to it: an input is the JSON of one message.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,5 @@
-// What an API server says to a watch: whatever it is, objects or an error come out, and what is
-// asked for next can be asked for. The first line is a page of a listing, the rest a watch.
+// The answer of an API server to a watch: whatever it is, objects or an error come out, and the
+// next request can be sent. The first line is a page of a listing, the rest a watch.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

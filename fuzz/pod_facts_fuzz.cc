@@ -1,5 +1,5 @@
-// What an API server says of a pod, whatever it is: any JSON is understood as far as it goes, and
-// words are found for it.
+// A pod as an API server describes it, whatever that says: any JSON is understood as far as it
+// goes, and words are found for it.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

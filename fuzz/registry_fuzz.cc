@@ -1,4 +1,4 @@
-// What comes to the registry from outside: frames of both directions, and a desk that is fed any
+// The registry's input from outside: frames of both directions, and a desk that is fed any
 // sequence of sessions, frames and pauses.
 //
 // The first byte of an input chooses: 0 decodes the rest in both directions, 2 has the rest as

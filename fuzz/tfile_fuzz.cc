@@ -12,7 +12,7 @@ namespace {
 
 using namespace gangrun;  // NOLINT: a program of its own
 
-// What comes out of a few bytes may be very much.
+// A few bytes may make a very large output.
 constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20U;
 
 class Memory final : public hadoop::RangeReader {

@@ -1,5 +1,5 @@
-// What a ZooKeeper server may send: the first byte says how the stream is cut, the second what was
-// asked.
+// The bytes that a ZooKeeper server may send: the first byte says how the stream is cut, the second
+// what was asked.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -67,7 +67,7 @@ int serve(std::size_t workers) {
   for (const int connection : connections) {
     if (write(connection, &sum, sizeof sum) != sizeof sum) return fail("write");
   }
-  pause();  // a ps serves for ever: it is stopped when the workers have ended
+  pause();  // a ps serves until it is stopped when the workers have ended
   return 0;
 }
 

@@ -40,7 +40,7 @@ def fit(strategy, make, data, steps):
 
 
 def loop(strategy, make, data, steps):
-    """A loop of one's own, which is what Keras 3 has for several workers."""
+    """A custom loop, which is what Keras 3 has for several workers."""
     with strategy.scope():
         model = make()
         optimizer = tf.keras.optimizers.Adam(LEARNING_RATE)

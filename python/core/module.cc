@@ -51,7 +51,7 @@ class Node {
 
   nb::object read(double timeout) {
     const base::Duration limit = seconds(timeout);
-    // What is there already is had without giving up the interpreter.
+    // Frames that are there already are taken without giving up the interpreter.
     auto frame = value_or_raise(listener_->read(base::Duration::zero(), nullptr));
     if (!frame.has_value() && limit > base::Duration::zero()) {
       auto read = [&] {

@@ -137,7 +137,7 @@ class RecordDecoder {
   records::Decoder decoder_;
 };
 
-// The buffers of columns, held while they are looked at.
+// The buffers of columns, held while somebody reads them.
 class Columns {
  public:
   explicit Columns(const std::vector<Field>& fields, nb::handle given) {

@@ -35,7 +35,7 @@ def in_notebook() -> bool:
 
 
 def kind_of(wanted: Union[None, bool, str], block: bool) -> str:
-    """What is shown where nothing is said: what somebody looks at, and nothing in a terminal that goes on meanwhile."""
+    """The default: a display where somebody looks at it, and nothing in a terminal that goes on meanwhile."""
     if wanted is None or wanted is True:
         if in_notebook():
             return "notebook"

@@ -65,7 +65,7 @@ def _candidates(main: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _is_code(value: Any) -> bool:
-    """By its type: what stands for something else may do who knows what when it is asked for its class."""
+    """By its type: an object that stands for another may run any code when somebody reads its class."""
     return issubclass(type(value), (type, types.FunctionType, functools._lru_cache_wrapper))
 
 

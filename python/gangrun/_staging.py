@@ -38,7 +38,7 @@ def is_url(path: str) -> bool:
 
 
 def files_of(files: Any, on: str) -> dict[str, str]:
-    """The name in the task → an absolute path, or a URL; everything is looked at before anything starts."""
+    """The name in the task → an absolute path, or a URL; everything is checked before anything starts."""
     if files is None:
         return {}
     if isinstance(files, (str, bytes, os.PathLike)):
@@ -77,7 +77,7 @@ def _file_of(given: Optional[str], raw: Any, on: str) -> tuple[str, str]:
 
 
 def _odd_kind(path: Union[str, pathlib.Path]) -> str:
-    """What it is that is neither a file nor a folder, in the words of the programs; else empty."""
+    """The kind of what is neither a file nor a folder, as the programs name it; else empty."""
     try:
         mode = os.stat(path).st_mode
     except OSError as error:

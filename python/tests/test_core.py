@@ -378,7 +378,7 @@ def read(seconds):
         node.read(seconds)
         begun.set()
 
-# Most of the time without the interpreter, which is asked for again at any point of the program's end; and the last one, long after it.
+# Most of the time without the interpreter, which it takes again at any point of the program's end; and the last one, long after it.
 for seconds in [0.0001] * 4 + [3600]:
     threading.Thread(target=read, args=(seconds,), daemon=True).start()
 assert begun.wait(30)

@@ -43,7 +43,7 @@ def test_tasks_of_different_sizes_have_ranks_without_gaps(tmp_path):
 
 
 def test_a_rank_that_crashes_fails_the_job():
-    """And not only when it is the first of its task; the others would wait for it for ever."""
+    """And not only when it is the first of its task; the others would wait for it forever."""
     with pytest.raises(RunFailed, match="worker:0 .* killed by signal 11"):
         client.run_on_yarn(die_second, {"worker": TaskSpec(memory=64, vcores=1, nb_proc_per_worker=2)}, on="local")
 

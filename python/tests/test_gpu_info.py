@@ -51,7 +51,7 @@ def other():
 def test_no_two_tasks_have_one_gpu_and_an_end_gives_it_back(host, other):
     (first, taken), own = other(), gpu_info.get_gpus(1)
     assert {taken, own} == {"0", "1"}
-    assert gpu_info.get_gpus(1) == own, "what a process has is asked for again"
+    assert gpu_info.get_gpus(1) == own, "a process may request again what it has"
     with pytest.raises(RuntimeError, match="num_gpus: 2, and of the 2 GPUs of this host 1 became free within 0 s"):
         gpu_info.get_gpus(2)
     first.kill()

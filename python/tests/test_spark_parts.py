@@ -344,7 +344,7 @@ class Query:
 
 @pytest.fixture
 def fed(monkeypatch):
-    """The streams of a cluster that takes each batch, until its end was asked for."""
+    """The streams of a cluster that takes each batch, until its end was requested."""
     master = types.SimpleNamespace(put=lambda *_: None, get=lambda _: None, ended=threading.Event(), status={})
     cluster = types.SimpleNamespace(id="fed", plan=types.SimpleNamespace(host="h", port=1), master=master, check=lambda: None,
                                     has_failed=False, _is_fed=False, _feed_plan=lambda *_, **__: object())

@@ -48,7 +48,7 @@ def test_what_was_written_after_the_last_step_is_evaluated_too():
 
 
 def test_without_a_number_of_steps_it_ends_with_the_training():
-    """An evaluator of tf-yarn waits for ever here."""
+    """An evaluator of tf-yarn waits forever here."""
     world = World({0: 0, 70: 30}, trained_at=40)
     assert "training has ended" in world.loop(throttle_s=5).run()
     assert world.evaluated == [(0, False), (70, False)]

@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "gangrun"
 LIMIT_S = 200
 
-# As somebody's script that trains on its data eight times, without max_steps: the evaluator of tf-yarn waits for ever.
+# As somebody's script that trains on its data eight times, without max_steps: the evaluator of tf-yarn waits forever.
 SCRIPT = """
 import pathlib, sys
 sys.path.insert(0, sys.argv[1])

@@ -25,7 +25,8 @@ namespace gangrun::agent {
 
 namespace {
 
-// What the last kill may take before the agent goes all the same, and its guardian goes on.
+// The time that the last kill may take before the agent goes all the same, and its guardian goes
+// on.
 constexpr std::chrono::seconds kLeaveDeadline(5);
 // Names the token file of a container, which is the agent's own copy without what is not the
 // task's.
@@ -246,7 +247,7 @@ base::Result<Agent::TaskVariables> Agent::variables_of(const registry::StartMess
 }
 
 void Agent::on_line(bool is_error, std::string_view line) {
-  // Where the place tells the end, nobody hears what the command says of it; its file has that.
+  // If the place tells the end, nobody hears what the command says of it; its file has that.
   if (!session_) return;
   session_->log(is_error ? registry::Stream::kErr : registry::Stream::kOut, line);
 }

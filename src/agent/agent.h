@@ -30,7 +30,8 @@
 
 namespace gangrun::agent {
 
-// What its place does with files that a run has left, before the run's end is told.
+// Called with the files that a run has left, before the run's end is told: the place may bring
+// them.
 struct Outputs {
   // `lost`: what was not kept, and why; empty: all was. `missing`: what the run has not written.
   using Done = std::function<void(std::string lost, std::string missing)>;
@@ -56,7 +57,7 @@ class Agent {
 
   // Ends the run if there is one, then the agent. Asked again, the shorter grace counts.
   void end(std::chrono::milliseconds grace);
-  // What a signal to end means: the grace of the job.
+  // The time between a signal to end and the kill: the grace of the job.
   void end_by_signal(int number);
   // To be called when a child has ended: orphans of the task become children of this process.
   void reap_orphans() const {
@@ -68,7 +69,7 @@ class Agent {
   void end_because(std::string reason);
   // Of the agent's process: that of the signal where the place is to tell why it came, else 0.
   [[nodiscard]] int exit_status() const { return exit_status_; }
-  // Where it ended without its master, why; none where the master knows of the end.
+  // Why it ended without its master; none if the master knows of the end.
   [[nodiscard]] const std::optional<job::LastWords>& last_words() const { return last_words_; }
 
  private:
@@ -88,7 +89,7 @@ class Agent {
   base::Result<TaskVariables> variables_of(const registry::StartMessage& message, int process);
   void on_tokens(const base::Secret& file);
   void on_run_ended(job::ExitReport report);
-  // What the run has left goes before its end is told: whoever hears of that finds the result.
+  // The run's result goes before its end is told: whoever hears of that finds the result.
   void send_result();
   void after_result_part();
   void lose_result(std::string_view why);
@@ -113,7 +114,7 @@ class Agent {
   void forget_master();
   void give_up(const std::string& reason, bool lost_master);
   void leave(bool with_farewell);
-  // What has been decided to be next.
+  // The step that has been decided to be next.
   void act(TaskPhases::Next next, std::chrono::milliseconds grace = {});
 
   // How the last run ended, until that is told.
@@ -133,7 +134,7 @@ class Agent {
   FiguresFile figures_;
   const std::string result_path_;
   std::unique_ptr<UserRun> run_;
-  // Of the same run, where its framework needs it.
+  // The rendezvous of the same run, if its framework needs one.
   std::unique_ptr<Rendezvous> rendezvous_;
   std::optional<std::uint16_t> rendezvous_port_;
   std::optional<LastRun> last_run_;
@@ -155,7 +156,7 @@ class Agent {
   int exit_status_ = 0;
   net::Watch guardian_watch_;
   std::unique_ptr<registry::AgentSession> session_;  // its callbacks use the others
-  // Where the master may come back at another address.
+  // Set if the master may come back at another address.
   std::unique_ptr<registry::ControlServer> control_;
   std::optional<registry::ControlAddress> control_address_;
 };

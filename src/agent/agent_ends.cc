@@ -90,7 +90,7 @@ void Agent::keep_outputs() {
   });
 }
 
-// What has come whole by then is kept, which may take a moment.
+// Outputs that have come whole by then are kept, which may take a moment.
 void Agent::limit_outputs() {
   if (!are_outputs_on_way_ || !outputs_by_) return;
   outputs_limit_ = loop_.at(*outputs_by_, [this] { cut_outputs_short(); });

@@ -110,7 +110,7 @@ class AgentTest : public testing::Test {
     server_->publish({1, {{"worker", {reported.address}}}});
     EXPECT_TRUE(server_->send_start(kWorker, 1, 0));
   }
-  // What the command has said so far.
+  // The command's output so far.
   std::vector<std::string> lines() const {
     std::vector<std::string> all;
     for (const registry::DeskEvent& event : events_) {

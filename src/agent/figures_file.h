@@ -21,13 +21,14 @@ class FiguresFile {
   [[nodiscard]] const std::string& path() const { return path_; }
   // Before a run: what an earlier one told is none of its figures.
   void begin_run();
-  // What was not read before; none: nothing new. An error is told once for each content.
+  // The figures that were not read before; none: nothing new. An error is told once for each
+  // content.
   base::Result<std::optional<job::Figures>> changed();
   // The next changed() reads again: whoever was told before may have forgotten.
   void forget() { seen_.reset(); }
 
  private:
-  // Of the file that was read last.
+  // The time of the file that was read last.
   struct Seen {
     ino_t inode = 0;
     off_t size = 0;

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array kMountedHomes{"HADOOP_HOME",      "HADOOP_COMMON_HOME", "HADOOP_HDFS_HOME",
                                    "HADOOP_YARN_HOME", "HADOOP_CONF_DIR",    "JAVA_HOME"};
-// What groups without a number of their own have in a user namespace.
+// The number that groups without one of their own have in a user namespace.
 constexpr gid_t kNobodysGroup = 65534;
 
 bool is_in_yarn() { return !base::variable("CONTAINER_ID").empty(); }
@@ -120,7 +120,7 @@ base::Result<process::SpawnOptions> client_for(const registry::AgentConfig& conf
     environment += '\0';
   }
   GANGRUN_TRY(base::write_file_atomically(run.environment_file, environment, 0600));
-  // Of an earlier run.
+  // These may be left from an earlier run.
   (void)::unlink(run.report_file.c_str());
   process::SpawnOptions options;
   options.argv = engine_argv(run);

@@ -25,7 +25,7 @@ void Notice::tell(std::optional<std::chrono::milliseconds> left, base::Instant n
     const std::chrono::duration<double> since_epoch = (wall_now + *left).time_since_epoch();
     json = {{"reason", "preemption"}, {"deadline", since_epoch.count()}};
   }
-  // What says when is not lost for what does not.
+  // A notice that says when is not replaced by one that does not.
   if (left || !is_known) {
     const auto written = base::write_file_atomically(file_, base::dump_json(json), 0600);
     if (!written.ok()) logger_.warning("the notice: {}", written.error().message);

@@ -28,7 +28,7 @@ struct RunPorts {
 std::vector<std::uint16_t> ports_told(const Variables& of_job, const Variables& of_task,
                                       const std::vector<std::string>& command);
 
-// Who else listens on a port.
+// Another process that listens on a port.
 struct PortUser {
   std::string words{};  // "process 4711 (redis-server) of user 1000"; empty: nobody does
   bool is_of_job = false;

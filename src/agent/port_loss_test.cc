@@ -101,7 +101,7 @@ TEST(PortLoss, WhoHasThePortThatTheWordsNameIsAdded) {
       "already in use)."};
   EXPECT_EQ(judged(failure(store), {29500, 5000}).words,
             store[0] + "; port 29500 is in use by " + kSomebody);
-  // What it may have wanted besides is not asked for, and the hold is not the trouble.
+  // Its other wishes are not checked, and the hold is not the trouble.
   const RunPorts told{.held = {kHeld}, .told = {5000}};
   EXPECT_EQ(judged(failure(store), {5000}, seconds(1), told).words, "");
 }

@@ -37,7 +37,7 @@ class Rendezvous final : private registry::RendezvousRelayOutput {
   void send(registry::RendezvousMessage message) override { send_(std::move(message)); }
   void answer(registry::RendezvousTicket ticket, int status, const std::string& body) override;
   void on_request(net::HttpRequest request, net::Responder responder);
-  // What it is told instead of an answer to its request, and none if it gets one.
+  // The refusal that it gets instead of an answer to its request; none if it gets an answer.
   [[nodiscard]] std::optional<net::HttpResponse> refusal_of(const net::HttpRequest& request);
   // Why the process at the other end gets nothing; empty when it does.
   [[nodiscard]] std::string objection_to(const net::Peer& peer) const;

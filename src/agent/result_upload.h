@@ -18,9 +18,9 @@ inline constexpr std::chrono::minutes kResultPartTimeout{6};
 // So little of it waits before a heartbeat on the slowest link.
 inline constexpr std::int64_t kLeastResultPartBytes = std::int64_t{8} << 10U;
 
-// What a run has left as its result, on its way to the master: part by part, each after the answer
+// The result of a run, on its way to the master: part by part, each after the answer
 // to the one before. Heartbeats wait behind a part: parts are as large as an answer in about a
-// second allows, but kLeastResultPartBytes. A new session, with a new master perhaps, begins anew.
+// second allows, but kLeastResultPartBytes. A new session, with a new master perhaps, begins again.
 // No loop, no clock.
 class ResultUpload {
  public:

@@ -35,7 +35,7 @@ class ResultUploadTest : public testing::Test {
             [this](registry::ResultMessage part) { parts_.push_back(std::move(part)); }};
   }
 
-  // What a master that keeps everything answers to the last part.
+  // The answer of a master that keeps everything to the last part.
   [[nodiscard]] ResultKeptMessage kept() const {
     const registry::ResultMessage& last = parts_.back();
     return {.kept = last.offset + static_cast<std::int64_t>(last.bytes.size())};

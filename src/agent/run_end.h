@@ -6,14 +6,14 @@
 
 namespace gangrun::agent {
 
-// What an agent knows of its run's end beside how the process ended.
+// The facts that an agent knows about its run's end beside how the process ended.
 struct RunCircumstances {
   bool has_notice = false;       // of a preemption that has not come yet
   std::string agent_ends_for{};  // why the agent itself ends the run; empty: it does not
   bool lost_port = false;        // port_loss.h
 };
 
-// What becomes of the ports of a run that has ended.
+// The fate of the ports of a run that has ended.
 enum class PortsNext {
   kNothing,    // the agent goes, or the place does
   kHoldAgain,  // for the next run

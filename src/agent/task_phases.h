@@ -4,7 +4,7 @@
 
 namespace gangrun::agent {
 
-// What an agent does next, as to its task: from a start to its end, and the end of the agent. Each
+// The next step of an agent with its task: from a start to its end, and the end of the agent. Each
 // call says what is to be done now; when that has been done, the call of its name follows. Pure.
 //
 //   waits ── start ──► runs ── run_ended ──► sends its result ── result_over ──► told ──► waits
@@ -23,7 +23,7 @@ class TaskPhases {
   // Whether a start that comes now is obeyed.
   [[nodiscard]] bool may_start() const { return !ending_ && phase_ == Phase::kWaiting; }
   void started();
-  // What started() was called for could not be started.
+  // The run for which started() was called could not be started.
   void not_started() { phase_ = Phase::kWaiting; }
   // The master has asked for the end of the run.
   void stop_asked() { stop_asked_ = true; }
@@ -37,7 +37,7 @@ class TaskPhases {
   void session_lost() { has_session_ = false; }
 
   [[nodiscard]] bool is_ending() const { return ending_; }
-  // Of the present run, or the last one.
+  // Whether the present run, or the last one, was told to stop.
   [[nodiscard]] bool is_stop_asked() const { return stop_asked_; }
 
  private:

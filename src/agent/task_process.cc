@@ -52,7 +52,7 @@ void name_working_folder(const std::string& folder, Variables& inherited) {
                        there.st_ino == wanted.st_ino;
   if (is_same) return;
   known->second = folder;
-  // Of whoever went elsewhere.
+  // This belongs to a task that went elsewhere.
   inherited.erase("OLDPWD");
 }
 

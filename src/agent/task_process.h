@@ -10,7 +10,7 @@
 #include "process/spawn.h"
 #include "process/stopping.h"
 
-// What a process of the task is given.
+// The environment of a process of the task.
 namespace gangrun::agent {
 
 using Variables = std::map<std::string, std::string>;

@@ -77,7 +77,7 @@ TEST(TaskProcess, OnlyItsGpusAreSeen) {
               ElementsAre(Pair("CUDA_VISIBLE_DEVICES", "GPU-2")));
   EXPECT_THAT(task_variables(inherited, {}, job::Gpus{}, {}, {}),
               ElementsAre(Pair("CUDA_VISIBLE_DEVICES", "")));
-  // Where nobody gives GPUs out, all are everybody's.
+  // If nobody gives GPUs out, all are everybody's.
   EXPECT_THAT(task_variables(inherited, {}, std::nullopt, {}, {}),
               ElementsAre(Pair("CUDA_VISIBLE_DEVICES", "0,1,2,3")));
 }

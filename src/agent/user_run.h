@@ -26,7 +26,7 @@ namespace gangrun::agent {
 // A process that a run is to start: argv, environment, folder and inherited sockets.
 struct UserProcess {
   process::SpawnOptions options;
-  // What its lines have in front where the run has several processes: "3".
+  // The number in front of its lines if the run has several processes: "3".
   std::string label{};
   // Not empty: it is the client of an engine whose container tells there how it does
   // (process/container_report.h).
@@ -69,9 +69,9 @@ class UserRun {
   [[nodiscard]] std::vector<pid_t> own_children() const;
   // A kill for want of memory that happened before is not a later end's reason.
   void refresh(base::Instant now) { out_of_memory_.refresh(now); }
-  // What those in containers use, which are not seen from here.
+  // The use of resources in containers, whose processes are not seen from here.
   [[nodiscard]] process::Usage usage_of_containers() const;
-  // Hands on the lines that are being drawn anew by carriage returns, as they are now.
+  // Hands on the lines that carriage returns are drawing again, as they are now.
   void tell_redrawn();
   // Bytes of output so far.
   [[nodiscard]] std::uint64_t output_bytes() const;

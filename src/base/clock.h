@@ -13,7 +13,7 @@ using std::chrono::seconds;
 
 // Never goes back; what every deadline and duration is measured with.
 using Instant = std::chrono::steady_clock::time_point;
-// What people and journals read.
+// The time that people and journals read.
 using WallTime = std::chrono::system_clock::time_point;
 using Duration = std::chrono::nanoseconds;
 

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/result.h"
 
-// What follows from the rows of a struct (described.h).
+// Everything that follows from the rows of a struct (described.h).
 namespace gangrun::base {
 
 template <typename T>
@@ -43,7 +43,7 @@ std::vector<MemberWords> members_of();
 
 namespace described_detail {
 
-// What an std::optional holds, else T itself.
+// The type that an std::optional holds, else T itself.
 template <typename T>
 struct Held {
   using Type = T;

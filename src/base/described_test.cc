@@ -112,7 +112,7 @@ TEST(Described, ReadsWhatItWrites) {
   EXPECT_EQ(back->flat, (Point{3, 4}));
 }
 
-// What a change of one member of the full object leads to.
+// The result of a change of one member of the full object.
 std::string error_of(std::string_view key, const Json& value) {
   Json json = *parse_json(kFull, 1000);
   if (value.is_discarded()) {

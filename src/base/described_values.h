@@ -37,7 +37,7 @@ struct JsonOf<T> {
   }
 };
 
-// Of a time in its unit, which the key names: "grace_ms".
+// A number of the unit of a time, which the key names: "grace_ms".
 template <typename Rep, typename Period>
 struct JsonOf<std::chrono::duration<Rep, Period>> {
   using Time = std::chrono::duration<Rep, Period>;

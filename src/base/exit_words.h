@@ -2,7 +2,7 @@
 
 #include <string>
 
-// What people read of how a process ended, on every place.
+// The words for how a process ended, on every place.
 namespace gangrun::base {
 
 struct ProcessEnd {

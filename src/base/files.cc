@@ -88,7 +88,7 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
 
 Result<std::string> read_input(const std::string& path, std::size_t max_bytes,
                                Duration max_silence) {
-  // Opening a pipe that nobody writes would wait for ever.
+  // Opening a pipe that nobody writes would never return.
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return from_errno(errno, format("cannot read {}", path));
   return read_all(fd.get(), path, max_bytes, max_silence);

@@ -114,7 +114,7 @@ TEST_F(Files, APipeThatNobodyWritesIsNotWaitedForForEver) {
   EXPECT_EQ(silent.error().code, Code::kDeadlineExceeded);
   EXPECT_THAT(silent.error().message,
               testing::HasSubstr(path("fifo") + ": nothing was written to it for"));
-  // Who writes later is heard to the end.
+  // One that writes later is read to the end.
   std::thread writer([this] {
     const UniqueFd fd(::open(path("fifo").c_str(), O_WRONLY | O_CLOEXEC));
     EXPECT_TRUE(write_all(fd.get(), "late", "the pipe").ok());

@@ -19,7 +19,7 @@ inline constexpr int kMaxJsonDepth = 64;
 // duplicate handling beyond "last one wins". The error says where the text is wrong.
 Result<Json> parse_json(std::string_view text, std::size_t max_bytes);
 
-// One line without spaces. A path, a word or a variable is bytes: what of it is not UTF-8 is
+// One line without spaces. A path, a word or a variable is bytes: those that are not UTF-8 are
 // written as Python does, "\udc80" to "\udcff", and parse_json() makes the same bytes of that
 // again.
 std::string dump_json(const Json& json);

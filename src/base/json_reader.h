@@ -25,7 +25,7 @@ struct JsonRead {
 };
 
 // Reads a document in a time that is proportional to its length, whatever is in it. (The library's
-// own reader compares each key with all others of its object, and looks through a list anew for
+// own reader compares each key with all others of its object, and looks through a list again for
 // each object in it, if something may be left out.) Of members with the same name the last one
 // counts. kInvalidArgument: it is not JSON, or too deep; kResourceExhausted: too many values.
 Result<JsonRead> read_json(std::string_view text, std::size_t max_values = kMaxJsonValues,

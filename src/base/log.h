@@ -12,7 +12,8 @@ namespace gangrun::base {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-// Where the program's own messages go (not the tasks' output). Built by main, handed down.
+// The destination of the program's own messages (not the tasks' output). Built by main, handed
+// down.
 class Logger {
  public:
   virtual ~Logger() = default;

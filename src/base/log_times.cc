@@ -14,7 +14,7 @@ namespace gangrun::base {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 20U;
-// Of one entry: two numbers of 64 bits.
+// The size of one entry: two numbers of 64 bits.
 constexpr std::size_t kMaxEntry = 64;
 
 std::int64_t milliseconds_of(WallTime time) {
@@ -24,7 +24,7 @@ std::int64_t milliseconds_of(WallTime time) {
 }  // namespace
 
 void LogTimes::note(std::uint64_t offset, std::string_view text, WallTime now) {
-  // What comes again, after a broken connection, has its time.
+  // A line that comes again, after a broken connection, has its time already.
   if (offset < end_) {
     text.remove_prefix(std::min<std::uint64_t>(end_ - offset, text.size()));
     offset = end_;
@@ -80,7 +80,7 @@ void KnownTimes::add(std::string_view text) {
     const auto time = parse_integer(numbers[1]);
     if (!offset || !time || *offset < 0) continue;
     const auto at = static_cast<std::uint64_t>(*offset);
-    // A log that begins anew has no lines of before.
+    // A log that begins again has no lines of before.
     if (!entries_.empty() && at < entries_.back().first) entries_.clear();
     entries_.emplace_back(at, *time);
   }

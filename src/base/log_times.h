@@ -18,7 +18,7 @@ inline constexpr std::string_view kTimesSuffix = ".times";
 // From one entry to the next; twice as long with each so many bytes of entries.
 inline constexpr std::chrono::milliseconds kTimesPace{100};
 inline constexpr std::uint64_t kTimesStep = std::uint64_t{2} << 20U;
-// What is read of entries, whoever has written them.
+// The entries that a file has, whoever has written them.
 inline constexpr std::size_t kMaxTimesBytes = std::size_t{64} << 20U;
 
 // Notes the times of one log while it is written.
@@ -47,12 +47,12 @@ class KnownTimes {
  public:
   explicit KnownTimes(const std::string& log_path) : path_(log_path + std::string(kTimesSuffix)) {}
 
-  // What has come since the last call.
+  // The entries that have come since the last call.
   void read_on();
-  // Of the text of such a file, or the next piece of it.
+  // Takes the text of such a file, or the next piece of it.
   void add(std::string_view text);
   [[nodiscard]] bool empty() const { return entries_.empty(); }
-  // Of the line that begins there; none: nobody has noted it.
+  // The time of the line that begins there; none: nobody has noted it.
   [[nodiscard]] std::optional<WallTime> at(std::uint64_t offset) const;
   // Where the lines of this time and later ones begin; none: there is none yet.
   [[nodiscard]] std::optional<std::uint64_t> since(WallTime time) const;

@@ -102,7 +102,7 @@ TEST_F(LogTimesTest, WhatIsNoEntryIsNone) {
   EXPECT_EQ(found.at(7), WallTime(milliseconds(1000)));
   EXPECT_EQ(found.at(12), WallTime(milliseconds(2000)));
   found.add("0 9000\n");
-  EXPECT_EQ(found.at(12), WallTime(milliseconds(9000))) << "the log began anew";
+  EXPECT_EQ(found.at(12), WallTime(milliseconds(9000))) << "the log began again";
 }
 
 }  // namespace

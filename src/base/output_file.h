@@ -12,9 +12,10 @@
 
 namespace gangrun::base {
 
-// What a user names as the place of an output. A regular file, or nothing, becomes the whole output
-// or stays as it was: it is written beside and renamed, at the end of a symbolic link too. Anything
-// else (a device, a FIFO, our own standard output by /dev/stdout) is never replaced but written to.
+// The file that a user names as the place of an output. A regular file, or nothing, becomes the
+// whole output or stays as it was: it is written beside and renamed, at the end of a symbolic link
+// too. Anything else (a device, a FIFO, our own standard output by /dev/stdout) is never replaced
+// but written to.
 //
 // Errors name the path as the user gave it; what cannot be written is never kNotFound or
 // kInvalidArgument, which are about what was to be written.

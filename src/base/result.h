@@ -8,8 +8,8 @@
 
 namespace gangrun::base {
 
-// What kind of failure an Error is. Callers choose between retry, failover and verdict by the code;
-// people read the message.
+// The kind of failure that an Error is. Callers choose between retry, failover and verdict by the
+// code; people read the message.
 enum class Code {
   kInvalidArgument,  // the caller asked for something that can never work
   kNotFound,
@@ -25,7 +25,7 @@ enum class Code {
   kInternal,  // our fault
 };
 
-// The code's name in snake_case, as it stands in JSON: "invalid_argument".
+// The code's name in snake_case, as in JSON: "invalid_argument".
 std::string_view to_string(Code code);
 
 struct Error {

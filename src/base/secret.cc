@@ -29,7 +29,7 @@ void keep_out_of_core_files(const std::string& value) {
   const auto object = reinterpret_cast<std::uintptr_t>(&value);
   if (value.empty() || (first >= object && first < object + sizeof value)) return;
   const std::uintptr_t page = first / size * size;
-  // Where the kernel cannot, the process as a whole leaves no core file.
+  // If the kernel cannot, the process as a whole leaves no core file.
   (void)::madvise(reinterpret_cast<void*>(page), first + value.size() - page, MADV_DONTDUMP);
 }
 

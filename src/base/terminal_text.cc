@@ -83,7 +83,7 @@ Decoded decode(std::string_view text) {
   return {code_point, length};
 }
 
-// Where a sequence ends whose parameters and intermediate bytes, up to `last`, begin at `from`: its
+// The end of a sequence whose parameters and intermediate bytes, up to `last`, begin at `from`: its
 // final byte is a part of it.
 std::size_t end_of_sequence(std::string_view text, std::size_t from, char last) {
   std::size_t end = from;
@@ -108,7 +108,7 @@ std::size_t escape_length(std::string_view text) {
   return end_of_sequence(text, 1, 0x2F);
 }
 
-// What stays visible of a line that a progress bar writes again and again.
+// The text that stays visible of a line that a progress bar writes again and again.
 std::string_view after_carriage_return(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
   const std::size_t at = text.rfind('\r');
@@ -160,7 +160,7 @@ std::string harmless_sentence(std::string_view text) {
 }
 
 std::string their_words(std::string_view text, std::size_t max_bytes) {
-  // What is thrown away need not be looked at.
+  // Text that is thrown away need not be read.
   std::string words = harmless_sentence(text.substr(0, 4 * max_bytes));
   std::replace(words.begin(), words.end(), '"', '\'');
   return format("\"{}\"", shorten(words, max_bytes));

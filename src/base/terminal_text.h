@@ -25,7 +25,7 @@ std::string harmless_output(std::string_view text, Tabs tabs = Tabs::kAreSpaces)
 // and carriage returns are spaces. Longer ones are shortened.
 std::string harmless_sentence(std::string_view text);
 
-// What others say, in quotes, for a sentence of ours: harmless, in one line, shortened.
+// Another program's words, in quotes, for a sentence of ours: harmless, in one line, shortened.
 std::string their_words(std::string_view text, std::size_t max_bytes = kMaxTheirWords);
 
 // Columns that `text` (harmless) takes on a terminal: two for East Asian wide characters and

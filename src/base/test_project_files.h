@@ -33,7 +33,7 @@ inline void expect_made(const std::string& path, const std::string& text) {
     std::ofstream(in_checkout(path), std::ios::binary) << text;
   }
   EXPECT_TRUE(read_project_file(path) == text)
-      << path << " is not what the tables make; GANGRUN_UPDATE_GOLDEN=1 writes it anew";
+      << path << " is not what the tables make; GANGRUN_UPDATE_GOLDEN=1 writes it again";
 }
 
 // `text` with `table` where it has the table of this name.

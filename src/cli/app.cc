@@ -28,7 +28,7 @@ constexpr std::string_view kProgram = "gangrun";
 // The only command after which words may follow "--".
 constexpr std::string_view kCommandWithWords = "run";
 
-// What commands are called in other programs of this kind.
+// The names of commands in other programs of this kind.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"list", "ps"},         {"ls", "ps"},         {"jobs", "ps"},        {"stop", "kill"},
     {"cancel", "kill"},     {"end", "kill"},      {"submit", "run"},     {"start", "run"},
@@ -41,7 +41,7 @@ constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"up", "run"},          {"sbatch", "run"},    {"inspect", "status"},
 };
 
-// What flags of `run` are called in other programs, where ours has another form.
+// The names of flags of `run` in other programs, where ours has another form.
 constexpr std::pair<std::string_view, std::string_view> kOtherFlags[] = {
     {"--nnodes", "-r worker:N"},
     {"--np", "-r worker:N"},
@@ -63,7 +63,7 @@ constexpr std::pair<std::string_view, std::string_view> kOtherFlags[] = {
     {"--num_ps", "-r ps:N"},
 };
 
-// Every program is asked for its version, and for help, in these words too.
+// These words ask for the version and for help too, as in every program.
 std::vector<std::string> in_our_words(std::vector<std::string> arguments) {
   if (arguments.empty()) return arguments;
   if (arguments.front() == "--version" || arguments.front() == "-v" || arguments.front() == "-V") {
@@ -127,7 +127,7 @@ std::string see_help(const CLI::App* command) {
                             : base::format("; see gangrun {} --help", command->get_name());
 }
 
-// What stands in the command line without a flag, and is no part of the tasks' command.
+// The words of the command line that have no flag and are no part of the tasks' command.
 std::vector<std::string> bare_words(const CLI::App& app, const CLI::App& command) {
   std::vector<std::string> words;
   for (const CLI::Option* option : command.get_options()) {
@@ -151,8 +151,8 @@ std::optional<std::string> meant_word(const std::string& word,
   return same ? std::string(kDashes) + *same : base::nearest(word, known);
 }
 
-// What a word that nobody understood may have meant. `given` is all that stands before a "--", or
-// nothing.
+// The command or flag that an unknown word may have meant. `given` is all that stands before a
+// "--", or nothing.
 std::string explain_extra(const CLI::App& app, const std::string& word,
                           const std::vector<std::string>& given, const job::Places& places) {
   const CLI::App* command = chosen_command(app);
@@ -263,7 +263,7 @@ client::ExitStatus run_command(const std::vector<std::string>& given, client::Co
   try {
     app.parse(std::vector<std::string>(own.rbegin(), own.rend()));
   } catch (const CLI::CallForHelp&) {
-    // Of a command that there is not, there is no help either.
+    // A command that does not exist has no help either.
     const std::vector<std::string> unknown = app.remaining(true);
     if (chosen_command(app) == nullptr && !unknown.empty()) {
       return bad_usage(context, explain_extra(app, unknown.front(), {}, context.places.rules()));

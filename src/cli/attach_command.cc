@@ -73,7 +73,7 @@ base::Result<> Attached::start() {
   return {};
 }
 
-// What `run` is told by its master.
+// The news that `run` gets from its master.
 void Attached::tell_news() {
   for (const std::string& note : status_.notes) {
     if (told_.insert(note).second) display_->notice(client::harmless_sentence(note));
@@ -83,7 +83,7 @@ void Attached::tell_news() {
   }
 }
 
-// A master that cannot be asked for a moment changes nothing: it may be coming back.
+// A master that does not answer for a moment changes nothing: it may be coming back.
 job::JobStatus Attached::look() {
   auto status = site_.status(status_.id);
   if (status.ok()) {

@@ -20,7 +20,8 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
 void add_footer(CLI::App& command, const std::string& text);
 void on_chosen(CLI::App& command, std::function<void()> on_chosen);
 
-// What is added from now on stands below `title` in the command's help, with what is there already.
+// Flags that are added from now on stand below `title` in the command's help, with those there
+// already.
 void begin_group(CLI::App& command, const std::string& title);
 
 // The ways in which a command takes flags; what stays unset was not given. Of a value that is given

@@ -43,7 +43,7 @@ struct Row {
   std::string right;
 };
 
-// Of the left column.
+// The width of the left column.
 std::size_t width_of(const std::vector<Row>& rows) {
   constexpr std::size_t kWidest = 30;
   std::size_t left = 0;

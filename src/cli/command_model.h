@@ -37,7 +37,7 @@ inline constexpr std::string_view kReasonValue = "REASON";  // one that can be e
 // The choices of a value "a|b|c"; empty for other values.
 std::vector<std::string> choices_of(std::string_view value);
 
-// What --help prints.
+// The text that --help prints.
 std::string help_text(const CommandModel& command, std::string_view parent);
 
 }  // namespace gangrun::cli

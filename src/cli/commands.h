@@ -16,7 +16,7 @@ class App;
 
 namespace gangrun::cli {
 
-// What the command line asks for: set by the command that was named.
+// The action of the command line: set by the command that was named.
 struct Request {
   const client::Places& places;
   client::Action action{};

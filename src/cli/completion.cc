@@ -21,7 +21,7 @@ std::string function_of(std::string_view name) {
   return function;
 }
 
-// What a value completes to, in words that the generators share.
+// The kinds of completions of a value, in words that the generators share.
 enum class Kind { kNothing, kFile, kFolder, kJob, kRunningJob, kEndedJob, kTask, kChoice };
 
 // Commands that make no sense of a job that has ended, and of one that has not.
@@ -110,7 +110,7 @@ CommandModel with_choices(CommandModel program) {
   return program;
 }
 
-// What lists jobs of this kind, in all shells: "_gangrun_jobs".
+// The function that lists jobs of this kind, in all shells: "_gangrun_jobs".
 std::string_view jobs_function(Kind kind) {
   if (kind == Kind::kRunningJob) return "_gangrun_running_jobs";
   return kind == Kind::kEndedJob ? "_gangrun_ended_jobs" : "_gangrun_jobs";
@@ -259,7 +259,7 @@ std::string zsh_text(std::string_view help) {
   return text;
 }
 
-// What is offered are the lines of these words.
+// The lines of these words are offered.
 std::string zsh_offer(std::string_view words) { return format("{{_gangrun_offer {}}}", words); }
 
 std::string zsh_action(Kind kind, std::string_view value) {

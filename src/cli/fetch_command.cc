@@ -57,7 +57,7 @@ base::Result<std::vector<client::BroughtRest>> bring_rests(const job::JobSpec& s
   return place->fetch_rest(spec, paths, options.task, progress, context);
 }
 
-// Where the outputs are, once those that were elsewhere have been brought.
+// The folder of the outputs, once those that were elsewhere have been brought.
 base::Result<Found> find_outputs(const FetchOptions& options, client::Context& context) {
   GANGRUN_ASSIGN(const std::string home, client::home_of(context));
   using client::TransferProgress;
@@ -137,7 +137,7 @@ base::Result<std::vector<FetchedOutput>> chosen_outputs(const Found& found,
   std::string wanted = options.task;
   const auto is_wanted = [&](const FetchedOutput& output) { return output.task == wanted; };
   if (std::none_of(outputs.begin(), outputs.end(), is_wanted)) {
-    // Of a known job the name was looked at before.
+    // The name of a known job was checked before.
     if (!found.spec) GANGRUN_TRY(job::parse_task_id(options.task));
     wanted = folder_of_task(options.task);
   }

@@ -25,7 +25,7 @@ base::Error failed_at(const std::string& what, const std::error_code& code) {
   return base::from_errno(code.value(), what);
 }
 
-// Where a user wants it, and not what was asked for: never "no such job".
+// It is about where a user wants it, and not about what the user wants: never "no such job".
 base::Error cannot_write(const fs::path& path, const std::error_code& code) {
   base::Error error = failed_at(base::format("cannot write {}", path.string()), code);
   if (error.code != base::Code::kResourceExhausted) error.code = base::Code::kFailedPrecondition;
@@ -95,7 +95,7 @@ base::Result<std::vector<FetchedOutput>> fetched_outputs(const std::string& fold
   std::vector<FetchedOutput> outputs;
   GANGRUN_ASSIGN(const auto tasks, entries_of(folder));
   for (const fs::path& task : tasks) {
-    // What comes lies beside these folders until it is whole.
+    // Files that come lie beside these folders until they are whole.
     std::error_code failed;
     if (!fs::is_directory(fs::symlink_status(task, failed))) continue;
     GANGRUN_ASSIGN(const auto names, entries_of(task));

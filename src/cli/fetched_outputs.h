@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "job/spec.h"
 
-// What was brought of the files of a job's tasks, in the job's folder on this machine.
+// The files of a job's tasks that were brought, in the job's folder on this machine.
 namespace gangrun::cli {
 
 struct FetchedOutput {
@@ -24,7 +24,7 @@ struct FetchedOutput {
 // host, or empty, which is all. Else the error says what can be named.
 base::Result<> check_fetched_name(const job::JobSpec& spec, const std::string& name);
 
-// What there is in `folder`, in the order of the names; nothing where there is no such folder.
+// The entries of `folder`, in the order of the names; none if there is no such folder.
 base::Result<std::vector<FetchedOutput>> fetched_outputs(const std::string& folder);
 base::Json to_json(const std::vector<FetchedOutput>& outputs);
 

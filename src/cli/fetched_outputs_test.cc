@@ -56,7 +56,7 @@ TEST_F(FetchedOutputs, AreCopiedOnce) {
   EXPECT_EQ(again.error().code, base::Code::kAlreadyExists);
 }
 
-// What came was not whole when gangrun was killed.
+// The file was not whole when gangrun was killed.
 TEST_F(FetchedOutputs, AFileBesideTheFoldersIsNone) {
   std::ofstream(outputs_ / ".gangrun-0123") << "1";
   EXPECT_EQ(fetched_outputs(outputs_.string())->size(), 2U);

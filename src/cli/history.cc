@@ -49,7 +49,7 @@ std::vector<client::Span> row_of(const cluster::ListedJob& job) {
   const std::string cause = status.cause && status.state != job::JobState::kSucceeded
                                 ? client::harmless_sentence(job::table_words(*status.cause))
                                 : std::string();
-  // Of a lost one is known how long it lived at least.
+  // A lost one has lived at least so long.
   const std::string lost_mark = status.state == job::JobState::kLost ? "≥ " : "";
   return {{client::harmless_sentence(status.id)},
           {client::state_words(status.state), client::paint_of(status.state)},

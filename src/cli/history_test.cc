@@ -115,7 +115,7 @@ TEST(History, HowLongALostJobLivedIsNotKnown) {
   EXPECT_THAT(job_table({{lost}}, 0)[1].text(), HasSubstr("  ≥ 18 ms  "));
 }
 
-// Of 80 columns it had three.
+// It had three of 80 columns.
 TEST(History, ANarrowTerminalShowsTheCauseFirst) {
   job::JobStatus failed = job_at("2026-01-31T11:00:00.000Z", job::JobState::kFailed).status;
   failed.id = "wine-20260131-110000-abcd";

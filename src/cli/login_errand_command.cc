@@ -48,7 +48,7 @@ base::Result<Begun> begin(const client::Context& context) {
   GANGRUN_ASSIGN(begun.identity,
                  kerberos::open_identity({.principal = errand.principal, .keytab = errand.keytab}));
   GANGRUN_ASSIGN(auto security, begun.identity->open(server, kerberos::Mechanism::kKerberos));
-  // What follows is not guarded: whoever wants that has TLS.
+  // The connection after the login is not guarded: whoever wants that has TLS.
   begun.mechanism = std::make_unique<sasl::Gssapi>(
       std::move(security), std::vector<sasl::Protection>{sasl::Protection::kAuthentication},
       "gangrun");

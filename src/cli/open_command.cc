@@ -162,7 +162,7 @@ void Opened::look_again() {
   if (!asked.ok()) end(fail(context_, asked.error()));
 }
 
-// A master that cannot be asked for a moment changes nothing: it may be coming back.
+// A master that does not answer for a moment changes nothing: it may be coming back.
 void Opened::on_look(base::Result<Look> found) {
   timer_ = loop_.after(kJobInterval, [this] { look_again(); });
   if (!found.ok()) return say(found.error().message);

@@ -17,7 +17,7 @@ namespace gangrun::cli {
 
 namespace {
 
-// What each task is.
+// Flags that say what each task is.
 void add_task_flags(CLI::App& command, client::RunOptions& options, FieldFlags& fields) {
   job::Flags& flags = options.flags;
   begin_group(command, "The tasks");

@@ -31,7 +31,7 @@ std::vector<const job::TaskStatus*> tasks_in(const job::JobStatus& status, job::
   return found;
 }
 
-// What others have said (Kubernetes' events, say) may have its full stop already.
+// Words of others (Kubernetes' events, say) may have their full stop already.
 std::string as_sentence(std::string text) {
   if (!text.ends_with('.')) text += '.';
   return text;
@@ -90,7 +90,7 @@ std::vector<std::string> reasons(const job::JobStatus& status) {
   return sentences;
 }
 
-// What else there is to know, and at the end where to read on.
+// Further facts, and at the end where to read on.
 std::vector<std::string> remarks(const job::JobStatus& status) {
   std::vector<std::string> sentences;
   for (const std::string& note : status.notes)

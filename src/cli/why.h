@@ -8,7 +8,7 @@
 
 namespace gangrun::cli {
 
-// What a job waits for at this moment, in plain words, a sentence each; of an ended job, why it
+// The things for which a job waits now, in plain words, a sentence each; of an ended job, why it
 // ended. Never empty.
 std::vector<std::string> why(const job::JobStatus& status);
 

@@ -15,7 +15,7 @@ base::Result<std::string> find_agent(const Context& context);
 // The same, for a job: an agent of another version is an error that names both versions.
 base::Result<std::string> find_agent_of_this_version(const Context& context);
 
-// What `gangrun-agent --version` prints; an error where it does not run.
+// The output of `gangrun-agent --version`; an error if it does not run.
 base::Result<std::string> agent_version(const std::string& program, base::Instant deadline);
 
 // Whether gangrun-agent is there, of this version, and runs.

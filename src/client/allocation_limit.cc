@@ -6,7 +6,7 @@ namespace gangrun::client {
 
 std::optional<std::string> AllocationLimit::exceeded(const job::JobStatus& status,
                                                      base::Instant now) {
-  // What a master says has a folder, what the cluster says has none.
+  // The words of a master have a folder, those of the cluster have none.
   is_settled_ |= !status.folder.empty() || status.state != job::JobState::kAllocating;
   if (is_settled_ || !limit_ || now - since_ <= *limit_) return std::nullopt;
   is_settled_ = true;

@@ -52,7 +52,7 @@ std::vector<Flag> flags_of(std::span<const std::string_view> paths, job::Flags& 
 
 // The flags of every command that shows a running job.
 std::vector<Flag> display_flags(DisplayOptions& options);
-// Whether what was asked for goes together.
+// Whether these options go together.
 base::Result<> check_display(const DisplayOptions& options);
 
 }  // namespace gangrun::client

@@ -60,7 +60,7 @@ class Console {
   [[nodiscard]] bool out_is_open() const { return out_.is_open(); }
   [[nodiscard]] bool colour_on_out() const { return out_is_terminal() && colour_allowed_; }
   [[nodiscard]] bool colour_on_err() const { return err_is_terminal() && colour_allowed_; }
-  // Of the terminal that standard output is; none where it is not one.
+  // The size of the terminal that standard output is; none if it is no terminal.
   [[nodiscard]] std::optional<Size> size() const;
 
  private:

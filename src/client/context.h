@@ -13,7 +13,7 @@ namespace gangrun::client {
 
 class Places;
 
-// What main hands down to every command.
+// The things that main hands down to every command.
 struct Context {
   const base::Clock& clock;
   base::Instant commanded_at;  // when the user gave the command
@@ -29,7 +29,7 @@ struct Context {
   }
 };
 
-// What a command does once its flags are read.
+// The work of a command once its flags are read.
 using Action = std::function<ExitStatus(Context&)>;
 
 }  // namespace gangrun::client

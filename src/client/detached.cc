@@ -29,7 +29,7 @@ namespace {
 
 using base::Result;
 
-// From the supervisor's start until the tasks are asked for.
+// From the supervisor's start until the tasks are requested.
 constexpr std::chrono::seconds kStartTimeout(30);
 constexpr std::size_t kMaxToldBytes = 8192;
 
@@ -99,7 +99,7 @@ Result<> Submission::hand_over(const RunPlan& plan) {
         paths.zookeeper(), base::dump_json(base::to_json(plan.zookeeper_files)) + "\n"));
   }
   GANGRUN_ASSIGN(pipe_, process::make_pipe());
-  // What has come until now.
+  // The bytes that have come until now.
   (void)loop_.run_until([] { return false; }, loop_.now());
   if (!interrupted_by_.empty()) return base::Error{base::Code::kCancelled, interrupted_by_};
   guard_->set_words(base::format(

@@ -18,7 +18,7 @@ namespace gangrun::client {
 
 namespace {
 
-// What a pipe that can be written takes without waiting.
+// The bytes that a pipe takes without waiting, if it can be written.
 constexpr std::size_t kMaxWords = 2048;
 
 // Never waits for whoever reads it.

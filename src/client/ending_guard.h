@@ -23,7 +23,7 @@ namespace gangrun::client {
 
 // From the signal that ends a command until it has ended, whoever is silent.
 inline constexpr std::chrono::milliseconds kGuardPatience{900};
-// What a command that asks others has of this to say itself that they are silent.
+// How much of this a command that asks others has to say itself that they are silent.
 inline constexpr std::chrono::milliseconds kSilencePatience{700};
 
 // Reads the signals of a command by a thread of its own, so that the command ends at the second

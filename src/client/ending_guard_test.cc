@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 constexpr int kEnding = SIGHUP;
 constexpr int kNotice = SIGUSR1;
 
-// What the guard did: each is waited for.
+// The guard's actions: each is awaited.
 class Told {
  public:
   void signal(int number) {

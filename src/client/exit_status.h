@@ -9,7 +9,7 @@
 
 namespace gangrun::client {
 
-// What every command ends with; the one table of them (docs/commands.md shows the same).
+// The statuses with which commands end; the one table of them (docs/commands.md shows the same).
 enum class ExitStatus {
   kSuccess = 0,
   kJobFailed = 1,
@@ -32,10 +32,11 @@ const std::vector<ExitStatusRow>& exit_status_table();
 // The table as --help shows it.
 std::string exit_status_help();
 
-// Of `run` and `wait`, for a job that has ended. `interrupted`: it ended because we were asked to.
+// The status of `run` and `wait`, for a job that has ended. `interrupted`: it ended because we were
+// asked to.
 ExitStatus exit_status_of(const job::JobStatus& status, bool interrupted);
 
-// Of a command that failed for this reason before or beside any job.
+// The status of a command that failed for this reason before or beside any job.
 ExitStatus exit_status_of(const base::Error& error);
 
 inline int to_int(ExitStatus status) { return static_cast<int>(status); }

@@ -50,7 +50,7 @@ TEST(ExitStatus, AJobOfWhichNoProgramCouldBeStartedDidNotStart) {
   EXPECT_EQ(exit_status_of(status, false), ExitStatus::kJobFailed);
 }
 
-// Of pods an allocation may end in generation 1, before any of them ran.
+// An allocation of pods may end in generation 1, before any of them ran.
 TEST(ExitStatus, TheMasterKnowsBest) {
   job::JobStatus status;
   status.generation = 1;

@@ -34,7 +34,8 @@ class JobView {
   // What we do now because the user asked for it.
   virtual void notice(const std::string& sentence) = 0;
   virtual void finished(const job::JobStatus& status, int exit_status) = 0;
-  // Where the tasks of a job that come by themselves are to come; a notice, where nothing else.
+  // Where the tasks of a job that connect by themselves are to connect; a notice, where nothing
+  // else.
   virtual void joinable(const JoinPlace& place);
   // Whether the tasks' lines are wanted.
   [[nodiscard]] virtual bool wants_lines() const = 0;

@@ -65,7 +65,7 @@ void JobWatch::on_stopped(const Result<>& answer, const Order& asked) {
   } else {
     tell_trouble(answer.error().message);
   }
-  // Who does not answer is asked again, and who was asked for less.
+  // It is asked again if it does not answer, or if less was requested before.
   if (!is_silent && is_newest) {
     is_asking_ = false;
     return;

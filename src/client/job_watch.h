@@ -13,7 +13,7 @@
 
 namespace gangrun::client {
 
-// What a command that stays with a job of a cluster asks for again and again. Questions to a
+// The questions of a command that stays with a job of a cluster, again and again. Questions to a
 // cluster block, so each kind has a thread and a site of its own; what they bring comes to the
 // loop.
 class JobWatch {

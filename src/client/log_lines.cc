@@ -100,7 +100,7 @@ void LogPrinter::make_way() {
   clear_drawn();
 }
 
-// What of the last line's future a line decides.
+// Notes what a line decides about the future of the last line.
 void LogPrinter::note(const cluster::LogLine& line) {
   if (line.end == cluster::LineEnd::kRedrawn) {
     current_ = Current{

@@ -25,8 +25,8 @@ base::Json to_json(const cluster::LogLine& line);
 std::chrono::milliseconds redraw_pace(const Console& console, bool json);
 
 // Writes tasks' lines: their standard output to ours, their standard error to ours. On a terminal,
-// what a task draws anew (a progress bar) stands in the last line, below all others, and is
-// replaced in place; of several tasks it is the one that moved last.
+// what a task draws again and again (a progress bar) stands in the last line, below all others, and
+// is replaced in place; of several tasks it is the one that moved last.
 class LogPrinter {
  public:
   struct Options {
@@ -52,7 +52,7 @@ class LogPrinter {
   void make_way();
 
  private:
-  // What stands in the last line, or is to stand there.
+  // The text of the last line, or the text that is to stand there.
   struct Current {
     job::TaskId task;
     bool is_error = false;

@@ -24,7 +24,7 @@ Output::Output(int fd) : fd_(fd), is_terminal_(::isatty(fd) == 1) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return;
   is_file_ = S_ISREG(info.st_mode);
-  // Where it is not open for writing, write() says so; opened once more, it might take everything.
+  // If it is not open for writing, write() says so; opened once more, it might take everything.
   if (is_file_ || (::fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY) return;
   if (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode)) {
     // Not by a flag on the descriptor that we inherited: it is shared with our caller.

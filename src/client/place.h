@@ -33,12 +33,12 @@ struct Examination {
   bool is_whole = true;  // false: Ctrl-C ended it
 };
 
-// How a place is looked at.
+// The examination of a place.
 struct Doctor {
-  std::string_view examined;   // what is looked at, in words: "this machine"
+  std::string_view examined;   // what is checked, in words: "this machine"
   std::string_view subject{};  // what the flags apply to: "hosts"
   std::string_view example{};  // of the flags
-  std::vector<Flag> flags{};   // that tell what to look at
+  std::vector<Flag> flags{};   // that tell what to check
   std::function<base::Result<Examination>(Context&)> examine;  // owns what they are read into
 };
 
@@ -77,7 +77,7 @@ class OwnJobs {
   [[nodiscard]] virtual bool has_id(std::string_view job) const = 0;
   virtual ExitStatus attach(const std::string& job, const DisplayOptions& display,
                             Context& context) const = 0;
-  // Where the job's page is; empty: nobody knows.
+  // The address of the job's page; empty: nobody knows.
   [[nodiscard]] virtual std::string page_url(const std::string& job,
                                              const Context& context) const = 0;
   // The whole id of the job that `job` means ("last").
@@ -105,7 +105,7 @@ class Place {
   [[nodiscard]] virtual std::vector<OwnFlag> own_flags() const { return {}; }
   // `run`. The flags that it does not take, with the reason ("the master is elsewhere"), or none.
   [[nodiscard]] virtual std::map<RunFlag, std::string_view> refused_flags() const { return {}; }
-  // What else is wrong with such a start; kInvalidArgument names it.
+  // The check of such a start by the place itself; kInvalidArgument names what is wrong.
   [[nodiscard]] virtual base::Result<> check(const RunOptions& /*options*/,
                                              const job::JobSpec& /*spec*/) const {
     return {};
@@ -120,7 +120,7 @@ class Place {
 
   // Whether it has a list of its jobs: what `--on` of `ps` and the like may name.
   [[nodiscard]] virtual bool lists_jobs() const { return false; }
-  // Of a place that lists them.
+  // The jobs of a place that lists them.
   [[nodiscard]] virtual base::Result<std::unique_ptr<cluster::Site>> site(
       const Context& context) const;
   // Null: its jobs are kept on this machine.

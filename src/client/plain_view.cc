@@ -34,7 +34,7 @@ std::string task_sentence(const job::TaskStatus& task) {
   std::string sentence =
       base::format("{} {}", job::to_string(task.task), job::to_string(task.state));
   if (task.attempt > 1) sentence += base::format(" (run {})", task.attempt);
-  // Of an older version's master, how the run before ended comes with the state of the next one.
+  // A master of an older version tells how the run before ended with the state of the next one.
   if (!task.exit || !job::is_final(task.state)) return sentence;
   return sentence + ": " + harmless_sentence(job::to_words(*task.exit));
 }

@@ -12,7 +12,7 @@
 
 namespace gangrun::client {
 
-// What is new in `now`, as sentences: the job's state, tasks that failed or came back, and with
+// The news in `now`, as sentences: the job's state, tasks that failed or came back, and with
 // `verbose` every task's state. `before` is none for the first status.
 std::vector<std::string> news(const job::JobStatus* before, const job::JobStatus& now,
                               bool verbose);

@@ -72,7 +72,7 @@ Json task_json(const Plan& plan, const job::TaskSpec& task, int index,
   return json;
 }
 
-// What the task asks of a cluster's nodes besides.
+// The task's other wishes for a cluster's nodes.
 std::string placement_words(const job::TaskSpec& task) {
   std::vector<std::string> words;
   if (task.label) words.push_back(task.label->empty() ? "no label" : "label " + *task.label);

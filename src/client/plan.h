@@ -19,7 +19,7 @@ struct Plan {
   std::string job_folder;          // with what is not known yet as "<time>"
   std::string host;
   job::Containment containment = job::Containment::kSubreaper;
-  // What only its place has to say of it: lines with a name each.
+  // The lines that only its place can tell, with a name each.
   std::vector<std::pair<std::string, std::string>> more{};
   std::string no_memory = "no memory request";  // of a task that asks for none
   std::string image_runner = "run by the container engine beside the agent";
@@ -28,9 +28,9 @@ struct Plan {
 // "2 GiB of memory, 1 vcore".
 std::string resources_words(const job::Resources& resources, const std::string& no_memory);
 
-// What the level does not cover, in one sentence.
+// The processes that the level does not cover, in one sentence.
 std::string uncovered_by(job::Containment level);
-// What programs at the level, run by this user, notice of it, or "nothing".
+// How programs at the level, run by this user, notice it, or "nothing".
 std::string noticed_at(job::Containment level);
 
 // The names of the variables that a task of this type gets besides its own, in their order.

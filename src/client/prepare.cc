@@ -139,7 +139,7 @@ Result<> check_files(const job::JobSpec& spec, const std::string& folder, bool a
     const job::LocalFile named = job::split_name(file);
     const bool is_renamed = !named.name.empty() && !is_there(file);
     GANGRUN_TRY(check_file("files", is_renamed ? named.path : file, folder));
-    // Where nothing is brought, nothing gets another name.
+    // If nothing is brought, nothing gets another name.
     if (!is_renamed || are_brought || is_there(named.name)) continue;
     return base::invalid_argument(base::format(
         "files: {}: tasks work in your own folder here, where nothing is put for them, and it has "
@@ -158,7 +158,7 @@ Result<> check_files(const job::JobSpec& spec, const std::string& folder, bool a
 Result<net::ChosenAddress> host_for_tasks(const job::JobSpec& spec,
                                           const std::optional<std::string>& wanted,
                                           base::Instant deadline) {
-  // Of hosts it is their own interface, which check_hosts_of() looks at.
+  // For hosts it is their own interface, which check_hosts_of() checks.
   const bool by_interface = !spec.interface.empty() && spec.hosts.empty();
   if (by_interface && wanted) {
     return base::invalid_argument(

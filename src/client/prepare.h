@@ -15,10 +15,10 @@
 #include "job/spec.h"
 #include "net/interfaces.h"
 
-// Everything that is looked at before a job is started: what is wrong here is bad input.
+// All checks before a job is started: what is wrong here is bad input.
 namespace gangrun::client {
 
-// What there is at an absolute path.
+// The kind of file at an absolute path.
 job::FileKind kind_of(const std::string& path);
 
 // Whether a word of the command line has the ending of job files.

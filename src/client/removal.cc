@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using base::Result;
 
 constexpr std::size_t kMaxIdBytes = 256;
-// What is over so soon need not be said.
+// A removal that is over so soon need not be told.
 constexpr std::chrono::milliseconds kMoment(500);
 // A lock that is let go of tells nobody.
 constexpr std::chrono::milliseconds kLookAgain(20);
@@ -38,7 +38,7 @@ base::Error not_ended(const std::string& id) {
                      base::format("{} has not ended; gangrun kill {} ends it", id, id)};
 }
 
-// What the Python package has put together for the job and kept (python/gangrun/_staging.py).
+// The folder that the Python package has made for the job and kept (python/gangrun/_staging.py).
 void remove_staging(const std::string& home, const std::string& id) {
   std::error_code failed;
   std::vector<fs::path> folders;
@@ -116,7 +116,7 @@ Result<> remove_job(Context& context, const std::string& id) {
   }
   const cluster::JobPaths paths = cluster::paths_of(home, id);
   const auto spec = cluster::stored_spec(paths, context.places.rules().sections());
-  // Of a job whose description cannot be read nobody knows where it was.
+  // If a job's description cannot be read, nobody knows where the job was.
   if (spec.ok()) {
     if (const Place* place = context.places.find(spec->on)) {
       GANGRUN_TRY(place->remove(*spec, paths, context));

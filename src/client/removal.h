@@ -11,7 +11,7 @@
 
 namespace gangrun::client {
 
-// Where outputs of a job are brought that is not kept on this machine.
+// The folder for outputs of a job that is not kept on this machine.
 std::string brought_folder(const std::string& home, const std::string& id);
 
 // Whether a job of this machine has not ended. `status` is what its site says; it is asked once, by

@@ -6,7 +6,7 @@
 #include "client/style.h"
 #include "job/status.h"
 
-// What people see of a job, as pure functions of its status.
+// The views of a job for people, as pure functions of its status.
 namespace gangrun::client {
 
 // One frame of the live display: at most `height` lines of at most `width` columns. Where the tasks

@@ -149,7 +149,7 @@ TEST(Render, TheNewestLinesStandBelowTheTasks) {
   EXPECT_EQ(rows(50).back(), "d");
   EXPECT_EQ(rows(all + 3).size(), all + 3);
   EXPECT_EQ(rows(all + 3)[all], "b") << "the oldest go first";
-  // Where there is no room for both, tasks are counted.
+  // If there is no room for both, tasks are counted.
   const std::vector<std::string> few = rows(all + 2);
   EXPECT_EQ(few.back(), "d");
   EXPECT_THAT(few, testing::Contains(testing::HasSubstr("running")));

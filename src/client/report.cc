@@ -31,7 +31,7 @@ void add_quoted(Lines& lines, const std::string& text) {
   lines.push_back(Line("  | ", Paint::kDim).add(harmless_output(text, Tabs::kStay)));
 }
 
-// Of evidence that stands above: what the task said last.
+// Evidence that stands above: the task's last lines.
 Lines last_line(const job::Cause& cause) {
   std::vector<std::string> lines = cause.last_lines;
   std::string what = base::format("its last line{}, after those above:",

@@ -8,13 +8,13 @@
 #include "client/style.h"
 #include "job/status.h"
 
-// What a user is told when a job has ended: pure text.
+// The report to a user when a job has ended: pure text.
 namespace gangrun::client {
 
 // The command that shows the job's output, or that of the task that failed first.
 std::string logs_command(const job::JobStatus& status);
 
-// What a user is told of the failing task's last lines and traceback: all of them, or the last line
+// The failing task's last lines and traceback in that report: all of them, or the last line
 // where all stand just above.
 enum class Evidence { kAll, kLastLine };
 // The lines that this is about.

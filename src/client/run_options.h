@@ -21,7 +21,7 @@ struct DisplayOptions {
   bool no_logs = false;
 };
 
-// What `gangrun run` was told.
+// The options of `gangrun run`.
 struct RunOptions {
   job::Flags flags;
   DisplayOptions display;

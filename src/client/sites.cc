@@ -40,7 +40,7 @@ base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context,
   return place == nullptr ? home_site(context) : place->site(context);
 }
 
-// That this fails keeps no job from running.
+// A failure here keeps no job from running.
 void note_as_last(Context& context, const std::string& id) {
   const auto home = home_of(context);
   base::Result<> noted;

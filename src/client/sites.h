@@ -10,7 +10,7 @@
 
 namespace gangrun::client {
 
-// Where the jobs of this machine are kept, and where the job of this name is.
+// The folder of the jobs of this machine, and the place of the job of this name.
 base::Result<std::string> home_of(const Context& context);
 base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context,
                                                      const std::string& job);

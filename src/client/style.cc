@@ -19,7 +19,7 @@ std::string aligned(const std::string& text, std::size_t width, bool right) {
   return std::string(width - std::min(width, display_width(shortened)), ' ') + shortened;
 }
 
-// Of each column that of its widest cell.
+// The width of each column is that of its widest cell.
 std::vector<std::size_t> widths_of(const std::vector<Column>& columns,
                                    const std::vector<std::vector<Span>>& rows) {
   std::vector<std::size_t> widths;

@@ -54,7 +54,7 @@ struct Column {
 Lines table(const std::vector<Column>& columns, const std::vector<std::vector<Span>>& rows,
             std::size_t width);
 
-// What such a table has for its last column, and what that one needs.
+// The columns that such a table has for its last cell, and those that this one needs.
 struct LastColumn {
   std::size_t room = 0;
   std::size_t needed = 0;

@@ -9,7 +9,7 @@ namespace gangrun::client {
 
 namespace {
 
-// What is smaller is there at once.
+// A smaller file is there at once.
 constexpr std::uint64_t kLarge = std::uint64_t{64} << 20U;
 
 }  // namespace

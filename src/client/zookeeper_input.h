@@ -11,7 +11,7 @@
 
 namespace gangrun::client {
 
-// What the files hold that the job names for its ZooKeeper, from the folder where gangrun was
+// The contents of the files that the job names for its ZooKeeper, from the folder where gangrun was
 // called; nothing where it names none. Errors are bad input.
 base::Result<registry::ZooKeeperFiles> zookeeper_files(const job::JobSpec& spec,
                                                        const Context& context);

@@ -44,7 +44,7 @@ Result<std::vector<std::string>> parts_of(const std::string& name) {
   return parts;
 }
 
-// What is wrong with all files, and not with one of them.
+// An error of all files, and not of one of them.
 bool is_of_all(int error) {
   constexpr std::array kAll = {ENOSPC, EDQUOT, EIO, EROFS, EMFILE, ENFILE, ENOMEM};
   return std::ranges::find(kAll, error) != kAll.end();
@@ -99,7 +99,7 @@ Result<> BroughtFiles::check(const BroughtFile& output) {
   if (left_ > 0) return refused(output.name, "comes before another file is whole");
   if (++begun_ > kMaxFiles) return refused(output.name, "is one of too many files");
   if (limit_ > 0 && output.size > limit_ - std::min(limit_, announced_)) {
-    return refused(output.name, "is more than was asked for");
+    return refused(output.name, "is more than was requested");
   }
   return {};
 }

@@ -120,7 +120,7 @@ TEST_F(BroughtFilesTest, AFileThatHasNoPlaceHereDoesNotStopTheOthers) {
   EXPECT_TRUE(is_tidy());
 }
 
-// A host could send files without a place for ever.
+// A host could send files without a place, and never stop.
 TEST_F(BroughtFilesTest, WhatIsSkippedCountsToo) {
   fs::create_directories(top_ / "gpu1/model/deep");
   for (int i = 0; i < 2; ++i) {
@@ -128,7 +128,7 @@ TEST_F(BroughtFilesTest, WhatIsSkippedCountsToo) {
     ASSERT_TRUE(outputs_.add("0123456789").ok());
   }
   EXPECT_THAT(outputs_.begin({"model", 1, false, ""}).error().message,
-              HasSubstr("'model' is more than was asked for"));
+              HasSubstr("'model' is more than was requested"));
   BroughtFiles all((top_ / "gpu1").string(), 0);
   std::ofstream(top_ / "gpu1/w").close();
   ASSERT_TRUE(all.begin({"w/inside", kMaxSkippedBytes - 1, false, ""}).ok());
@@ -147,7 +147,7 @@ TEST_F(BroughtFilesTest, EmptyFoldersCome) {
 
 TEST_F(BroughtFilesTest, NoMoreComesThanWasAskedFor) {
   EXPECT_THAT(outputs_.begin({"big", 21, false, ""}).error().message,
-              HasSubstr("'big' is more than was asked for"));
+              HasSubstr("'big' is more than was requested"));
   ASSERT_TRUE(outputs_.begin({"a", 2, false, ""}).ok());
   EXPECT_FALSE(outputs_.add("123").ok());
   EXPECT_FALSE(outputs_.begin({"b", 1, false, ""}).ok()) << "another one has not come whole";

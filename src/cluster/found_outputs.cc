@@ -87,7 +87,7 @@ class Finder {
   void look_at(const Item& item, bool is_named);
   void look_at_folder(const Item& item);
   void look_at_link(const Item& item, bool is_named);
-  // Where the link leads, or why that cannot be brought.
+  // The target of the link, or why that cannot be brought.
   [[nodiscard]] Result<Target> target_of(const std::string& link) const;
   [[nodiscard]] std::string text_of(const std::string& link, const Target& target) const;
 
@@ -151,7 +151,7 @@ void Finder::look_at_link(const Item& item, bool is_named) {
   if (is_known(link)) return;
   std::vector<std::string> ways = item.ways;
   ways.push_back(parent_of(item.at));
-  // What leads back to where it is has no end.
+  // A link that leads back to a folder above it has no end.
   const bool leads_back = S_ISDIR(target->mode) && std::ranges::any_of(ways, [&](const auto& way) {
                             return is_within(way, target->at);
                           });
@@ -211,7 +211,7 @@ Result<> Finder::walk(Item top, bool is_named) {
   while (!waiting_.empty()) {
     const Item item = std::move(waiting_.back());
     waiting_.pop_back();
-    // What several links lead to.
+    // The targets of several links.
     if (search_.names && !seen.emplace(item.at, item.name).second) continue;
     look_at(item, std::exchange(is_named, false));
     if (found_.found.size() + found_.odd.size() > kMaxFoundOutputs ||

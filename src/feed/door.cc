@@ -110,7 +110,7 @@ void Door::wait_for_something() {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_tick_ - now()).count();
     limit = static_cast<int>(std::max<std::int64_t>(left, 0));
   }
-  // Interrupted or not: everything is looked at.
+  // Interrupted or not: everything is checked.
   static_cast<void>(::poll(watched.data(), watched.size(), limit));
   std::uint64_t rings = 0;
   static_cast<void>(::read(alarm_.get(), &rings, sizeof rings));

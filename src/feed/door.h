@@ -20,7 +20,7 @@
 
 namespace gangrun::feed {
 
-// Where feeders come in: a thread that listens, knows who has the key, and gives the turn to one
+// The entrance of feeders: a thread that listens, knows who has the key, and gives the turn to one
 // after the other in the order in which they came.
 class Door {
  public:

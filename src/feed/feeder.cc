@@ -13,6 +13,21 @@
 #include "feed/listener.h"
 #include "feed/wait.h"
 
+// The order of a feeder's life: it connects and shows its key (greet), waits for its turn, which
+// brings the node's memory to write into (wait_for_turn), writes frames and reads results, and ends
+// its turn (end).
+//
+// Rows go through the ring without a system call. The socket only tells what the ring cannot: that
+// somebody should wake up, that the node makes progress, refuses more, or is gone. So each wait is
+// on the socket and on the node's process (hear), in slices, so that a signal of Python is seen,
+// and it fails when the node makes no progress. Before a wait the feeder says in the ring's header
+// how much room it wants, and only then looks at the ring again: whoever makes room afterwards sees
+// that and wakes it, and no wake-up is lost. While there is room nobody waits, so look_around()
+// reads the socket every few milliseconds: else a node that has gone would not be noticed.
+//
+// A frame larger than the ring goes in pieces. Once the first piece is there, the others have to
+// follow: a failure in between breaks the connection, as no other frame can follow half a one. An
+// error of the connection stays, and each later call returns it.
 namespace gangrun::feed {
 
 namespace {

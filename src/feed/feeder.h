@@ -42,8 +42,8 @@ class Feeder {
   // waits as write() does.
   base::Result<bool> try_write(std::uint16_t kind, std::string_view data, base::Duration timeout);
 
-  // Where the bytes of the next frame may be put together, in the ring where it has room for so
-  // much in one piece. commit() sends as many of them. One at a time.
+  // The place in which the bytes of the next frame may be put together, in the ring where it has
+  // room for so much in one piece. commit() sends as many of them. One at a time.
   struct Room {
     std::span<char> bytes;
     std::shared_ptr<void> hold;
@@ -80,7 +80,7 @@ class Feeder {
   base::Instant last_look_;
   std::optional<RingWriter> writer_;
   std::shared_ptr<LentRing> results_;
-  // What is reserved: in the ring, or beside it.
+  // The reserved bytes: in the ring, or beside it.
   std::optional<std::size_t> reserved_;
   std::shared_ptr<std::string> beside_;
 };

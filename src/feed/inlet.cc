@@ -45,7 +45,7 @@ void Inlet::end_turn(std::uint64_t number, std::optional<std::string> broken) {
     const auto head = frames_->head();
     Written& turn = turns_.back();
     turn.broken = head.ok() ? std::move(broken) : std::optional(head.error().message);
-    // Where it began is where the one before has ended, or `end_` as it still is.
+    // It began at the end of the one before, or at `end_` as that still is.
     if (head.ok() && *head < end_) turn.broken = "the feeder's index went back";
     end_ = std::max(end_, head.ok() ? *head : frames_->seen_head());
     turn.end = end_;
@@ -107,7 +107,7 @@ base::Result<std::optional<Frame>> Inlet::next() {
   return std::optional<Frame>();
 }
 
-// What a turn has left cannot be read on. Where it is over its end is known, and the next one's
+// The rest of a turn cannot be read on. Where it is over its end is known, and the next one's
 // frames start there; else its feeder is sent away.
 void Inlet::break_turn(Written& turn, std::string why) {
   turn.broken = base::format("the feeder broke the feed's rules: {}", why);
@@ -135,7 +135,7 @@ Inlet::Figures Inlet::figures() {
   const std::uint64_t head = frames_->seen_head();
   const std::uint64_t there = frames_->header().head.load(std::memory_order_seq_cst);
   const std::uint64_t position = frames_->position();
-  // What the feeder says of itself is shown, not believed.
+  // The feeder's words about itself are shown, not believed.
   const std::uint64_t waited = frames_->header().feeder_waited_ns.load(std::memory_order_relaxed);
   return {.frames = frames_read_,
           .bytes = bytes_read_,

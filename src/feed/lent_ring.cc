@@ -13,7 +13,7 @@ namespace gangrun::feed {
 
 namespace {
 
-// A writer of nothing but pieces that end no frame must not keep the reader busy for ever.
+// A writer of nothing but pieces that end no frame must not keep the reader busy forever.
 constexpr int kPiecesAtOnce = 16;
 
 }  // namespace
@@ -33,7 +33,7 @@ class LentRing::Region {
   std::size_t size_;
 };
 
-// What the hold of a frame in the ring points to.
+// The target of the hold of a frame in the ring.
 class LentRing::Loan {
  public:
   Loan(std::shared_ptr<LentRing> ring, std::uint64_t begin)

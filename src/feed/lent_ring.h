@@ -18,14 +18,15 @@
 
 namespace gangrun::feed {
 
-// The kind of the frame that is put after what a feeder has written which has not said END: its
-// bytes say why. No writer can send it.
+// The kind of the frame that follows the frames of a feeder which has not said END: its bytes say
+// why. No writer can send it.
 inline constexpr std::uint16_t kBroken = 0;
 
 // The largest frame; one that has more is refused by both ends.
 inline constexpr std::uint64_t kMaxFrameBytes = std::uint64_t{4} << 30;
 
-// What was read: its bytes stay where they are as long as `hold` lives, in the ring or beside it.
+// A frame that was read: its bytes stay where they are as long as `hold` lives, in the ring or
+// beside it.
 struct Frame {
   std::uint16_t kind = 0;
   std::uint64_t turn = 0;
@@ -55,7 +56,7 @@ class LentRing : public std::enable_shared_from_this<LentRing> {
   base::Result<std::optional<Frame>> next(std::uint64_t limit);
   // Whether next() would find nothing to do.
   bool idle(std::uint64_t limit);
-  // The first pieces of a frame that will not be whole any more is dropped.
+  // Drops the first pieces of a frame that will not be whole any more.
   void drop_pieces();
   // Nothing between here and `position` is read.
   void go_to(std::uint64_t position);

@@ -34,7 +34,7 @@ void Waker::look(RingHeader& header, std::uint64_t there) {
   if (wanted == 0 || there < wanted) return;
   if (header.feeder_wants.exchange(0, std::memory_order_seq_cst) == 0) return;
   const std::lock_guard lock(mutex_);
-  // Where there is no feeder any more, or it has unread messages, nobody sleeps.
+  // If there is no feeder any more, or it has unread messages, nobody sleeps.
   if (line_ != nullptr) static_cast<void>(line_->send({.type = MessageType::kWake}));
 }
 

@@ -10,7 +10,7 @@ namespace gangrun::feed {
 
 namespace {
 
-// Of the memory; the other part is for results.
+// The part of the memory for rows; the other part is for results.
 constexpr double kInputPart = 0.75;
 
 }  // namespace
@@ -48,7 +48,7 @@ Listener::~Listener() {
     close();
     return;
   }
-  // In a child of the node: its threads are not here, and its mutexes may be held for ever.
+  // In a child of the node: its threads are not here, and nobody may ever release its mutexes.
   static_cast<void>(door_.release());  // NOLINT(bugprone-unused-return-value)
 }
 

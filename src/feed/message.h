@@ -9,7 +9,7 @@
 
 namespace gangrun::feed {
 
-// What goes over the socket beside the rings (docs/protocols/feed.md).
+// The messages over the socket beside the rings (docs/protocols/feed.md).
 enum class MessageType : std::uint16_t {
   kHello = 1,     // feeder: `text` is the first half of the key
   kWelcome = 2,   // listener: `text` is the second half

@@ -15,7 +15,7 @@ void Outlet::begin_turn(std::uint64_t number, std::shared_ptr<Line> line) {
   line_ = std::move(line);
   passed_ = false;
   if (!writer_.has_value()) return;
-  // What the one before has left unread is nobody's.
+  // Results that the feeder before has left unread are nobody's.
   const auto memory = writer_->shared_memory();
   const std::uint64_t head = writer_->head();
   memory->header().head.store(head);

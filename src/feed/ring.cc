@@ -88,7 +88,7 @@ base::Result<std::uint64_t> RingReader::head(std::uint64_t tail) {
 }
 
 base::Result<std::optional<Piece>> RingReader::next(std::uint64_t tail, std::uint64_t limit) {
-  // What comes after the limit is not looked at: it may be anything.
+  // The bytes after the limit are not read: they may be anything.
   if (position_ >= limit) return std::optional<Piece>();
   if (position_ >= seen_head_) {
     GANGRUN_TRY(head(tail));

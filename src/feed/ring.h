@@ -15,7 +15,7 @@ inline constexpr std::uint16_t kLastPiece = 2;
 // No frame: the writer goes on at the start of the ring.
 inline constexpr std::uint16_t kSkip = 4;
 
-// What stands before the bytes of a piece, in the first kAlignment bytes of its region.
+// The head before the bytes of a piece, in the first kAlignment bytes of its region.
 struct PieceHead {
   std::uint32_t mark;
   std::uint16_t kind;
@@ -45,10 +45,10 @@ class RingWriter {
   // Bytes of the ring that a piece of `size` takes.
   static std::uint64_t room_for(std::size_t size);
 
-  // Where the bytes of the next piece go; null when there is no room for them now. kDataLoss: the
-  // peer's index is impossible. kResourceExhausted: no memory.
+  // The address of the bytes of the next piece; null when there is no room for them now. kDataLoss:
+  // the peer's index is impossible. kResourceExhausted: no memory.
   base::Result<char*> reserve(std::size_t size);
-  // What stands at reserve()'s address is a piece: the reader sees it from now on.
+  // Makes the bytes at reserve()'s address a piece: the reader sees it from now on.
   void commit(std::uint16_t kind, std::uint16_t flags, std::size_t size);
 
   [[nodiscard]] std::uint64_t head() const { return head_; }

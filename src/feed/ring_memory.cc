@@ -23,7 +23,7 @@ constexpr std::size_t kMinCapacity = 64 << 10;
 constexpr std::size_t kMaxCapacity = std::size_t{1} << 40;
 constexpr std::size_t kPopulate = 1 << 20;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-// Of Linux 5.14; older headers do not name them.
+// Advice of Linux 5.14; older headers do not name it.
 constexpr int kPopulateRead = 22;
 constexpr int kPopulateWrite = 23;
 

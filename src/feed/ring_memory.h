@@ -58,7 +58,7 @@ class RingMemory {
   [[nodiscard]] RingHeader& header() const { return *header_; }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
   [[nodiscard]] int fd() const { return fd_.get(); }
-  // Where the byte of a position is; `capacity` bytes from there on are one region.
+  // The address of the byte of a position; `capacity` bytes from there on are one region.
   [[nodiscard]] char* at(std::uint64_t position) const { return data_ + position % capacity_; }
 
   // Has the kernel give the pages of a region before they are touched: where it has none that is an

@@ -78,8 +78,8 @@ TEST(RingMemory, CopiesThatAreLeftKeepTheirBytesAndTheRingGoesOnWithoutThem) {
 
 TEST(RingMemory, ASizeThatNoMachineHasIsAnError) {
   const auto made = RingMemory::create(std::size_t{1} << 60, RingMemory::Access::kRead);
-  // What is asked for is cut to the largest allowed; whether that is had depends on the machine,
-  // which in no case ends here.
+  // The request is cut to the largest allowed; whether the machine has that much is unknown, but it
+  // must not end this test.
   EXPECT_TRUE(made.ok() || made.error().code == base::Code::kResourceExhausted);
 }
 

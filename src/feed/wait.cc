@@ -12,7 +12,7 @@ namespace gangrun::feed {
 
 namespace {
 
-// So long a limit is none, and can be added to any time.
+// A limit of a year is as good as none, and can be added to any time.
 constexpr base::Duration kLongest = std::chrono::hours(24 * 365);
 
 }  // namespace

@@ -28,16 +28,16 @@ inline constexpr std::size_t kMaxVariableBytes = std::size_t{128} << 10U;
   return name.size() + value.size() + 2 <= kMaxVariableBytes;
 }
 
-// What is the same for all processes of one task.
+// The inputs that are the same for all processes of one task.
 struct Inputs {
   const job::JobSpec& job;
   const job::ClusterSpec& cluster;
   std::string job_id;
   // How often this task was started before in this job.
   int restarts = 0;
-  // Where the caller would put a cluster spec that is too large for a variable.
+  // The file for a cluster spec that is too large for a variable.
   std::string cluster_spec_file{};
-  // Where it will find when its place takes it away, once that is known; empty: nowhere.
+  // The file in which it finds when its place takes it away, once that is known; empty: none.
   std::string notice_file{};
   std::string result_file{};
   std::string figures_file{};
@@ -45,7 +45,8 @@ struct Inputs {
   bool inherits_omp_num_threads = false;
   // The same of PYTHONUNBUFFERED, whatever its value.
   bool inherits_python_unbuffered = false;
-  // What the agent holds for the task. Only a sidecar needs it: it stands in no cluster spec.
+  // The ports that the agent holds for the task. Only a sidecar needs it: it stands in no cluster
+  // spec.
   std::optional<job::Address> own_address{};
   // Held for the task beside the port of its address, in the order of the job's names.
   std::vector<std::uint16_t> more_ports{};

@@ -74,7 +74,7 @@ TEST(Environment, ATaskKnowsWhereItsNoticeWillBe) {
   EXPECT_EQ(found->variables.at("GANGRUN_NOTICE_FILE"), "/n");
 }
 
-// What needs "host:port" has brackets around an IPv6 address; what is an address alone has none.
+// A "host:port" has brackets around an IPv6 address; an address alone has none.
 TEST(Environment, Ipv6AddressesAsEachFrameworkReadsThem) {
   const auto job = job_of({task_of("worker", 2)});
   const job::ClusterSpec cluster{.generation = 1,

@@ -5,13 +5,14 @@
 #include <string_view>
 #include <vector>
 
-// What a launcher in whose task or step gangrun was started says of that one's job: rank, size,
-// address, cluster. For the tasks of our job it is wrong, and a program that finds it believes it.
+// The variables of a launcher in whose task or step gangrun was started, about its own job: rank,
+// size, address, cluster. For the tasks of our job it is wrong, and a program that finds it
+// believes it.
 namespace gangrun::frameworks {
 
 struct OuterLauncher {
   std::string_view name;  // as people know it
-  // Of variables; one that ends in "*" is the beginning of names. What configures a framework
+  // Names of variables; one that ends in "*" is the beginning of names. What configures a framework
   // (HOROVOD_FUSION_THRESHOLD), and what a batch system says of the whole allocation
   // (SLURM_JOB_NODELIST), is not among them.
   std::vector<std::string_view> variables;

@@ -23,7 +23,7 @@ struct Group {
 base::Result<std::vector<Group>> groups_of(const job::JobSpec& job,
                                            const job::ClusterSpec& cluster);
 
-// What a task is shown of them: tracked tasks and services; an observer also its own type.
+// The tasks that a task sees: tracked tasks and services; an observer also its own type.
 std::vector<Group> visible_to(const job::TaskId& task, const std::vector<Group>& groups);
 
 // {"worker":["host:port",…],…} as one line of JSON. Each agent writes the addresses of all.
@@ -61,7 +61,7 @@ struct HostRanks {
   friend bool operator==(const HostRanks&, const HostRanks&) = default;
 };
 
-// Of the process with this rank of ranks_of().
+// The place of the process with this rank of ranks_of().
 HostRanks host_ranks_of(int rank, const std::vector<Group>& groups);
 
 }  // namespace gangrun::frameworks

@@ -11,7 +11,7 @@
 // One function for each family of variables. None of them knows of the others.
 namespace gangrun::frameworks {
 
-// What they are all computed from.
+// The input from which they are all computed.
 struct Place {
   const Inputs& inputs;
   job::TaskId task;  // its index is the place of the task in the cluster spec
@@ -40,8 +40,8 @@ Variables pytorch_variables(const Place& place);
 
 // The coordinator's address and the ranks, by names that say so; nothing for a task without a rank.
 Variables jax_variables(const Place& place);
-// What jax.distributed.initialize() looks for when it is called without arguments: it knows only
-// other launchers, so these are the names of one of them. Programs that use MPI would
+// The variables for which jax.distributed.initialize() looks when it is called without arguments:
+// it knows only other launchers, so these are the names of one of them. Programs that use MPI would
 // take them for real. Nothing for a task without a rank.
 Variables jax_detected_variables(const Place& place);
 

@@ -12,7 +12,7 @@
 #include "job/status.h"
 #include "job/task_id.h"
 
-// What a gang wants done. Decisions of one step are carried out in their order.
+// An action that a gang wants. Decisions of one step are carried out in their order.
 namespace gangrun::gang {
 
 // A place is wanted, and an agent in it. `wanted` is where the task was before; hosts that are

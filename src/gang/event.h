@@ -15,11 +15,11 @@
 #include "job/reason.h"
 #include "job/task_id.h"
 
-// What can happen to a gang. `attempt` numbers the runs of a task from 1; an event of another
+// The events of a gang. `attempt` numbers the runs of a task from 1; an event of another
 // attempt than the current one is late and changes nothing.
 namespace gangrun::gang {
 
-// The first event of a job: everything is asked for.
+// The first event of a job: everything is requested.
 struct Begin {
   static constexpr std::string_view kName = "begin";
   static constexpr auto rows() { return std::tuple(); }
@@ -84,7 +84,7 @@ struct Started {
   friend bool operator==(const Started&, const Started&) = default;
 };
 
-// Nothing is heard of the agent; it may be alive.
+// No heartbeat comes from the agent; it may be alive.
 struct SessionLost {
   job::TaskId task;
   int attempt = 0;
@@ -154,7 +154,7 @@ struct ClusterGone {
   friend bool operator==(const ClusterGone&, const ClusterGone&) = default;
 };
 
-// Nothing is heard of a host: whether its tasks end, nobody tells. They may.
+// A host does not answer: nobody tells whether its tasks end. They may.
 struct HostSilent {
   std::string host;
   std::vector<job::TaskId> tasks;  // that have, or may have, an agent there
@@ -169,7 +169,7 @@ struct HostSilent {
   friend bool operator==(const HostSilent&, const HostSilent&) = default;
 };
 
-// Only the time went on: deadlines are looked at.
+// Only the time went on: deadlines are checked.
 struct TimePassed {
   static constexpr std::string_view kName = "time_passed";
   static constexpr auto rows() { return std::tuple(); }
@@ -193,7 +193,7 @@ using Event = std::variant<Begin, ClusterWaiting, Allocated, Reported, Started, 
 // "reported", "agent_ended", …
 std::string_view name_of(const Event& event);
 
-// What is asked about events beside the gang. Each answer names every event, so that a new one has
+// Questions about events outside the gang. Each answer names every event, so that a new one has
 // an answer or does not compile.
 [[nodiscard]] bool is_time(const Event& event);         // only the time went on
 [[nodiscard]] bool asks_for_end(const Event& event);    // somebody asked for the end of the job

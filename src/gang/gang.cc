@@ -88,7 +88,7 @@ void Gang::set_deadline(Task& task, std::optional<base::Instant> deadline) {
 }
 
 // Every phase that waits for somebody else has a time limit; kRegistered waits for tasks that have
-// theirs. While nothing is heard of its agent, the limit stays the end of its lease.
+// theirs. While no heartbeat comes from its agent, the limit stays the end of its lease.
 void Gang::enter(Task& task, Phase phase) {
   if (phase != task.phase) task.restart_at.reset();
   task.phase = phase;
@@ -96,7 +96,7 @@ void Gang::enter(Task& task, Phase phase) {
   if (in_grace(task)) return set_deadline(task, now_ + task.grace);
   switch (phase) {
     case Phase::kAsked:
-      // What the gang can run without may come whenever there is room for it.
+      // Tasks without which the gang can run may come whenever there is room for them.
       if (!task.member && can_do_without(task)) return set_deadline(task, std::nullopt);
       return set_deadline(task, now_ + timeouts_.allocation);
     case Phase::kAllocated:
@@ -166,7 +166,7 @@ void Gang::on(const Reported& event) {
   // Its port was lost: only a report of another one is new.
   if (task->has_run && event.address == task->address) return;
   const job::Address before = std::exchange(task->address, event.address);
-  // Where its place has told of it and named no host (pods), the address names none either.
+  // If its place has told of it and named no host (pods), the address names none either.
   if (task->phase == Phase::kAsked) {
     task->host = event.address.host;
     hosts_.saw(task->host);
@@ -269,7 +269,7 @@ void Gang::on(const job::Exited& event) {
   failed(*task, failure, job::is_own_fault(reason), job::has_begun(reason));
 }
 
-// Its agent takes another port and reports anew; everything else about it stays.
+// Its agent takes another port and reports again; everything else about it stays.
 void Gang::failed_for_its_port(Task& task, Failure failure) {
   const bool has_another = task.lost_ports < limits_.max_lost_ports;
   if (has_another) {
@@ -279,7 +279,7 @@ void Gang::failed_for_its_port(Task& task, Failure failure) {
   }
   const bool ends = stage_ == Stage::kStopping || stage_ == Stage::kFinished;
   if (task.policy == Policy::kSidecar && has_another && !ends) {
-    // Nobody knows its port: it alone starts anew.
+    // Nobody knows its port: it alone starts again.
     warn_of(failure, TaskFailed::Then::kAnotherPort);
     return enter(task, Phase::kAllocated);
   }
@@ -310,7 +310,7 @@ void Gang::fall_silent(Task& task) {
   set_deadline(task, now_ + limits_.silence);
 }
 
-// What was decided while no session was open may not have arrived; agents ignore what they have
+// Decisions made while no session was open may not have arrived; agents ignore what they have
 // done already.
 void Gang::on(const Reattached& event) {
   Task* task = current(event.task, event.attempt);
@@ -370,7 +370,7 @@ void Gang::agent_lost(Task& task, const job::AgentEnded& how) {
   failed(task, failure, job::is_own_fault(how.why.reason) && !follows, true);
 }
 
-// Whether another agent is asked for when its own has ended.
+// Whether another agent is requested when its own has ended.
 bool Gang::is_wanted(const Task& task) const {
   const bool goes_on = stage_ == Stage::kGathering || stage_ == Stage::kRunning;
   return goes_on && task.policy != Policy::kSidecar && !task.dropped;
@@ -393,7 +393,8 @@ void Gang::count_restart(const Failure& failure, bool counts) {
   failures_.clear();
 }
 
-// Grows with each failure; a run that was longer than the longest pause begins anew.
+// Grows with each failure; a run that was longer than the longest pause begins at the first one
+// again.
 base::Duration Gang::next_pause(int& pauses, base::Instant begun) const {
   if (now_ - begun > restarts_.max_pause) pauses = 0;
   base::Duration pause = restarts_.pause;

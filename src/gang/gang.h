@@ -22,7 +22,7 @@
 
 namespace gangrun::gang {
 
-// Where one task stands. An agent exists from kRegistered to kEnding.
+// The phase of one task. An agent exists from kRegistered to kEnding.
 enum class Phase {
   kAsked,       // Allocate was decided
   kAllocated,   // has a place; its agent has not reported
@@ -46,16 +46,16 @@ struct Task {
   Phase phase = Phase::kAsked;
   Outcome outcome = Outcome::kNone;
   int attempt = 1;            // of the current or last run
-  int allocated_attempt = 1;  // with which its agent was asked for: what the cluster knows it by
+  int allocated_attempt = 1;  // of the request for its agent: what the cluster knows it by
   int starts = 0;             // of its command, the current one too
   bool has_run = false;       // its agent has started something: the next run is a new attempt
   std::string host;
   job::Address address;          // port 0: has not reported
   std::optional<job::Why> exit;  // how its last run ended, or why we stop it
   bool silent = false;           // no session; the deadline is the end of its lease
-  base::Instant begun_at;        // when it was asked for, or its run began
+  base::Instant begun_at;        // when it was requested, or its run began
   int pauses = 0;                // before its restarts, since a run of it was long
-  // When what has failed starts again, or is asked for again: the deadline of kIdle and kGone.
+  // When what has failed starts again, or is requested again: the deadline of kIdle and kGone.
   std::optional<base::Instant> restart_at;
   int lost_ports = 0;   // runs that ended because the task's port was in use
   bool killed = false;  // Kill was decided: the next deadline gives it up
@@ -67,7 +67,7 @@ struct Task {
   friend bool operator==(const Task&, const Task&) = default;
 };
 
-// What a task did not do in time, where its end is a roll_call_timeout.
+// The step that a task did not do in time, if its end is a roll_call_timeout.
 inline constexpr std::string_view kDidNotReport = "it did not report";
 inline constexpr std::string_view kDidNotStart = "it did not start";
 
@@ -80,9 +80,9 @@ class Gang {
     // How long nothing may be heard of an agent before it is taken for dead: its own lease has
     // ended by then.
     std::chrono::milliseconds silence{std::chrono::seconds(65)};
-    // What an agent may need beyond a grace to kill, count the dead and leave.
+    // The time that an agent may need beyond a grace to kill, count the dead and leave.
     std::chrono::milliseconds kill_allowance{std::chrono::seconds(10)};
-    // Restarts for reasons that do not count are limited too, so that no job restarts for ever.
+    // Restarts for reasons that do not count are limited too, so that no job restarts forever.
     int max_uncounted_restarts = 100;
     // How often one task may end for its port and get another: a program that would do so with any
     // port ends the job.
@@ -110,15 +110,15 @@ class Gang {
   [[nodiscard]] int restarts_used() const { return restarts_used_; }
   // Once it is decided, though tasks may still be ending.
   [[nodiscard]] std::optional<job::JobState> verdict() const;
-  // Of a verdict that is decided and not success; an earlier one may still come to be known until
-  // the job has finished.
+  // The cause of a verdict that is decided and not success; an earlier one may still come to be
+  // known until the job has finished.
   [[nodiscard]] std::optional<job::Cause> first_cause() const;
   // Whether a process of any task has run, in whatever generation.
   [[nodiscard]] bool has_run() const { return has_run_; }
   // Whether every task of the generation has been started and has answered.
   [[nodiscard]] bool all_started() const { return count(Trait::kUnstarted) == 0; }
-  // What the job waits for now, as a sentence with its time limit; empty when for nothing but its
-  // tasks, which have none.
+  // The thing for which the job waits now, as a sentence with its time limit; empty when for
+  // nothing but its tasks, which have none.
   [[nodiscard]] std::string waiting_for(base::Instant now) const;
 
   friend bool operator==(const Gang&, const Gang&) = default;
@@ -132,7 +132,7 @@ class Gang {
     kStopping,   // the verdict is decided
     kFinished,
   };
-  // What is counted of the tasks of a group, so that no step has to look at every task of the job:
+  // The counts of the tasks of a group, so that no step has to look at every task of the job:
   // with thousands of them, each one's report would cost as much as all of them together.
   enum class Trait : std::uint8_t {
     kUnregistered,
@@ -152,7 +152,7 @@ class Gang {
     kAwaited,  // a member that is not there and has not been lost
   };
   static constexpr std::size_t kTraits = static_cast<std::size_t>(Trait::kAwaited) + 1;
-  // The tasks of one type. Which of them have a place is decided for each generation anew where
+  // The tasks of one type. Each generation decides again which of them have a place, where
   // the type is flexible: has spares, or may be smaller.
   struct Group {
     job::Policy policy = job::Policy::kTracked;
@@ -196,7 +196,7 @@ class Gang {
   void recount();
   void recount(std::size_t index);
   void forget_touched();
-  // Of all groups but the sidecars'. Right between steps, and after recount().
+  // The counts of all groups but the sidecars'. Right between steps, and after recount().
   [[nodiscard]] std::size_t count(Trait trait) const;
 
   [[nodiscard]] std::size_t index_of(const Task& task) const {
@@ -277,12 +277,12 @@ class Gang {
     decisions_.push_back(Decision(std::move(decision)));
   }
 
-  // What the user asked for.
+  // The user's job.
   std::string success_;
   job::Restarts restarts_;
   job::Timeouts timeouts_;
   Limits limits_;
-  // What has happened.
+  // The state: everything that has happened.
   std::vector<Task> tasks_;
   std::vector<Group> groups_;
   bool flexible_ = false;  // one of the groups is
@@ -306,7 +306,7 @@ class Gang {
   std::optional<base::Instant> decided_at_;  // when the verdict was
   std::vector<Failure> failures_;            // those that may be the first cause, as they came
   std::vector<std::uint32_t> counted_;       // the traits with which each task is counted
-  // Of the step that is being made.
+  // The decisions of the step that is being made.
   std::vector<std::size_t> touched_;  // tasks that may have changed since they were counted
   bool all_touched_ = false;
   base::Instant now_;

@@ -1,4 +1,4 @@
-// What an agent says of its run's end, and its own end after that, are one failure.
+// An agent's report of its run's end, and its own end after that, are one failure.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TEST(GangAgents, ThoseThatTheFirstProcessOfTheirHostTakesAlongAreOneFailureOfThe
   EXPECT_THAT(driver.warnings(), Not(Contains(HasSubstr("avoided"))));
 }
 
-// Of a task that ran again it was told how its run before had ended.
+// A task that ran again was told with the end of its run before.
 TEST(GangAgents, TheEndOfARunIsNotThatOfTheNextOne) {
   for (const auto scope : {job::RestartScope::kTask, job::RestartScope::kGang}) {
     Driver driver = running_workers(1, scope);
@@ -69,7 +69,7 @@ TEST(GangAgents, OneThatWasToldToStartAnewBeforeItsEndWasKnownCountsOnce) {
   }
 }
 
-// Else a job whose agents never come to start anything would go on for ever.
+// Else a job whose agents never come to start anything would go on forever.
 TEST(GangAgents, ANewOneThatEndsBeforeItHasRunAnythingCounts) {
   Driver driver = running_workers(2, job::RestartScope::kGang);
   driver.exited(job::kWorker0, kTerminated);

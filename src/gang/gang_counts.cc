@@ -1,7 +1,7 @@
 #include "gang/gang.h"
 #include "gang/task_traits.h"
 
-// What is counted of the tasks of each type.
+// The counts of the tasks of each type.
 namespace gangrun::gang {
 
 using job::Policy;

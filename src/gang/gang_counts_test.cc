@@ -10,7 +10,7 @@ namespace {
 const job::TaskId kFirst{"worker", 0};
 const job::TaskId kSecond{"worker", 1};
 
-// What is counted stays right through every way in which a task's state changes: the questions
+// The counts stay right through every way in which a task's state changes: the questions
 // that are answered by counts get the answers that the tasks themselves give.
 void expect_right(const Gang& gang) {
   bool started = true;

@@ -150,7 +150,7 @@ class Driver {
                                        : job::Why{.reason = job::Reason::kLostNode},
                                 now_});
   }
-  // Of the task's agent, where the cluster has more than one host.
+  // The host of the task's agent, if the cluster has more than one.
   std::string reported_on(const job::TaskId& task, const std::string& host) {
     step(Allocated{task, gang_.find(task)->attempt, host});
     return reported(task, {host, address_of(task).port});
@@ -204,7 +204,7 @@ class Driver {
     }
     return sentences;
   }
-  // The last place that was asked for; there must be one.
+  // The last request for a place; there must be one.
   [[nodiscard]] Allocate asked() const {
     for (auto decision = decisions_.rbegin(); decision != decisions_.rend(); ++decision) {
       if (const auto* asked = std::get_if<Allocate>(&*decision)) return *asked;
@@ -222,7 +222,7 @@ class Driver {
     }
     return base::format("{}", base::join(names, " "));
   }
-  // Of the last step: what it warned of, or the cause with which it finished.
+  // The warnings of the last step, or the cause with which it finished.
   [[nodiscard]] std::string warning() const {
     for (const Decision& decision : decisions_) {
       if (const auto* warning = std::get_if<Warn>(&decision)) return to_words(warning->warning);

@@ -10,7 +10,7 @@ namespace gangrun::gang {
 using base::format;
 using job::Policy;
 
-// After every step: whether there is a reason to publish or to start anew with other members.
+// After every step: whether there is a reason to publish or to start again with other members.
 void Gang::adapt() {
   recount();
   resize_at_.reset();
@@ -28,7 +28,7 @@ void Gang::adapt() {
   }
 }
 
-// Who has which place in the next generation; none: somebody has to be awaited. With `waited`
+// The task at each place in the next generation; none: somebody has to be awaited. With `waited`
 // those that are late have been.
 std::optional<Gang::Seats> Gang::seating(bool waited) const {
   if (count(Trait::kMayStillRun) > 0) return std::nullopt;
@@ -127,7 +127,7 @@ void Gang::tell_of_seats(const Group& group, const std::vector<std::size_t>& sea
   warn(Resized{type, seats.size(), group.instances});
 }
 
-// When the gang that runs should start anew with other members: a spare takes the place of a lost
+// When the gang that runs should start again with other members: a spare takes the place of a lost
 // one at once, a smaller gang goes on when the missing were awaited, and a larger one when
 // somebody has come and the last generation is not too young. None: it should go on as it is.
 std::optional<base::Instant> Gang::resize_time() const {
@@ -165,7 +165,7 @@ bool Gang::can_do_without(const Task& task) const {
   for (std::size_t i = group.first; i < group.first + group.slots; ++i) {
     const Task& other = tasks_[i];
     if (&other == &task || other.dropped) continue;
-    // Who ends is asked for again, where it has no place without a time limit.
+    // A task that ends is requested again, where it has no place without a time limit.
     const bool comes = is_pending(other) ? other.deadline.has_value()
                                          : other.member || other.phase != Phase::kEnding;
     if (comes) ++others;
@@ -181,7 +181,7 @@ void Gang::drop(Task& task, const Failure& failure) {
   if (stage_ == Stage::kRunning) restart_gang();
 }
 
-// An agent that ran nothing is lost: another is asked for, not for ever.
+// An agent that ran nothing is lost: another is requested, as often as is permitted.
 void Gang::lost_beside(Task& task, const job::AgentEnded& how) {
   task.exit = how.why;
   const Failure failure = failure_of(task, how);

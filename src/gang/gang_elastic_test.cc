@@ -1,4 +1,4 @@
-// Spares, and gangs that are smaller than they were asked for.
+// Spares, and gangs that are smaller than the job wants them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -367,7 +367,7 @@ TEST(ElasticTest, TheOnlyMissingOnesOfAllTypesDecideTogether) {
   Driver driver = running(spec);
   driver.agent_ended(worker(1));
   driver.agent_ended({"ps", 0});
-  // Without its ps the gang cannot start anew: it goes on until that is back.
+  // Without its ps the gang cannot start again: it goes on until that is back.
   EXPECT_EQ(*driver.gang().next_deadline(), driver.now() + minutes(10));
   driver.pass(seconds(20));
   EXPECT_EQ(driver.reported({"ps", 0}), "start@1 p0#2");

@@ -7,6 +7,20 @@
 #include "gang/task_traits.h"
 
 // How a job ends: success, verdict and first cause, deadlines, and what it waits for.
+//
+// A job that succeeds ends in two steps. When all tracked tasks have succeeded
+// (finish_if_tracked_succeeded), the gang is finishing: services and idle observers end at once,
+// other observers go on within their grace, which their progress prolongs. When the last observer
+// is done (finish_if_observed), or at once after a failure, a request to stop, the loss of the
+// cluster or the job's time limit, stop_job() decides the verdict and everything else ends; only
+// sidecars of a job that succeeded have a grace. A verdict never changes after that.
+//
+// The end of one task goes on until its agent is known to be gone: end() with a grace, then a kill,
+// then a warning that its end could not be confirmed (expired_ending). Finish comes when no agent
+// is left (finish_if_gone): a user takes the end of the job for the end of its processes.
+//
+// The first cause is chosen last, among all failures by their times: one that arrives late may have
+// happened first. So failures are collected while the gang stops, too.
 namespace gangrun::gang {
 
 using base::format;
@@ -116,7 +130,7 @@ void Gang::leave(Task& task, Outcome outcome) {
   finish_if_gone();
 }
 
-// What it was there for has ended: it goes on only as long as its grace permits.
+// The tasks for which it was there have ended: it goes on only as long as its grace permits.
 bool Gang::in_grace(const Task& task) const {
   if (stage_ == Stage::kStopping) {
     return task.policy == Policy::kSidecar && task.phase == Phase::kRunning;
@@ -129,7 +143,7 @@ bool Gang::prolongs_grace(const Task& task) const {
   return stage_ == Stage::kFinishing && !task.silent && in_grace(task);
 }
 
-// Of a task that was asked to end.
+// The deadline of a task that was told to end.
 std::chrono::milliseconds Gang::grace_left(const Task& task) const {
   const auto left = *task.deadline - now_ - limits_.kill_allowance;
   const auto grace = std::chrono::duration_cast<std::chrono::milliseconds>(left);
@@ -146,7 +160,7 @@ void Gang::finish_if_tracked_succeeded() {
   touch_all();
   for (Task& task : tasks_) {
     if (task.policy == Policy::kSidecar || is_done(task)) continue;
-    // What it is there for is complete now: it looks at that at once.
+    // Its work is complete now: it checks that at once.
     if (task.restart_at && task.phase == Phase::kIdle && task.grace.count() > 0) start(task);
     if (in_grace(task) && task.grace.count() > 0) {
       enter(task, task.phase);
@@ -210,7 +224,7 @@ std::optional<job::Cause> Gang::first_cause() const {
   if (!verdict() || verdict_ == job::JobState::kSucceeded || failures_.empty()) {
     return std::nullopt;
   }
-  // Who asked for the end is the cause of it, whatever else went wrong on the way.
+  // The request for the end is its cause, whatever else went wrong on the way.
   if (verdict_ == job::JobState::kKilled) return failures_.front().cause;
   const auto earlier = [](const Failure& a, const Failure& b) { return a.at < b.at; };
   const auto first = std::min_element(failures_.begin(), failures_.end(), earlier);
@@ -350,7 +364,7 @@ void Gang::expired_ending(Task& task) {
   }
   warn(EndNotConfirmed{task.id, task.host});
   const Failure failure = failure_of(task, {.reason = job::Reason::kStopTimeout}, now_);
-  // What its run has come to is known.
+  // The result of its run is known.
   leave(task, task.outcome == Outcome::kNone ? Outcome::kLost : task.outcome);
   if (!is_wanted(task)) return;
   // Another one beside it would be two of the same: the job goes on without it, or not at all.
@@ -401,8 +415,9 @@ std::string Gang::gathering_words() const {
                 members - allocated.size(), members);
 }
 
-// The next deadline; but of a task that was told to stop, the time that it was told to have, as
-// long as it lasts: what we give its host beyond that is no time of the task's.
+// The next deadline. If it is that of a task that was told to stop, the result is the end of the
+// task's own time, as long as that lasts: the allowance for its host after that is no time of the
+// task.
 std::optional<base::Instant> Gang::shown_limit(base::Instant now) const {
   const auto next = next_deadline();
   const auto task = std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& candidate) {

@@ -42,7 +42,7 @@ TEST(GangEndTest, SucceedsWhenAllTrackedTasksHave) {
   EXPECT_EQ(state_of(*driver.gang().find(job::kChief)), job::TaskState::kSucceeded);
 }
 
-// Of its agent nobody knows whether it is gone, but of its run everybody knows.
+// Nobody knows whether its agent is gone, but its run has ended for sure.
 TEST(GangEndTest, ATaskThatSucceededStaysSoWhenTheEndOfItsAgentIsNotConfirmed) {
   Driver driver = running(job_of({task_type("worker")}));
   EXPECT_EQ(driver.exited(job::kWorker0, 0), "end-at-once w0");
@@ -156,7 +156,7 @@ TEST(GangEndTest, FailureOfAnAwaitedObserverFailsTheJob) {
   EXPECT_EQ(driver.cause(), "evaluator:0 on host-evaluator exited with status 1");
 }
 
-// The grace was forgotten in each of these: the job waited for ever.
+// The grace was forgotten in each of these: the job waited forever.
 TEST(GangEndTest, GraceOfAnObserverOutlivesItsStartAndItsSession) {
   Driver driver(job_of({task_type("worker"), task_type("evaluator", 1, minutes(2))}));
   driver.roll_call();

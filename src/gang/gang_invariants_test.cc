@@ -11,9 +11,9 @@
 #include "gang/gang_situations.h"
 #include "gang/task_traits.h"
 
-// What every row of the decision table obeys, whatever it says: rules with a name each. The table
-// is a recording, and would record a mistake as well. The rules are also checked where the job goes
-// on after a row, with any other event and to its end, and on the way to it.
+// Rules that every row of the decision table obeys, whatever it says: rules with a name each. The
+// table is a recording, and would record a mistake as well. The rules are also checked where the
+// job goes on after a row, with any other event and to its end, and on the way to it.
 namespace gangrun::gang {
 namespace {
 
@@ -136,7 +136,7 @@ std::string success_is_of_all(const Row& row) {
   const auto is_decided = [](const Gang& gang) {
     return gang.finished() || gang.state() == job::JobState::kStopping;
   };
-  // What becomes of their agents afterwards changes nothing of it.
+  // The later fate of their agents changes nothing of it.
   const bool is_now = is_decided(row.after) && !is_decided(row.before);
   if (!is_now || row.after.first_cause() || row.has<Finish>()) return "";
   return each_task(row, [](const Task& task, const Task&) {
@@ -207,8 +207,8 @@ std::string one_agent_at_a_time(const Row& row) {
     const auto found = past.told.find(d.task);
     if (found == past.told.end()) return "";
     const Told& told = found->second;
-    if (d.attempt <= told.allocated) return said(d.task, "is asked for as before");
-    // A new master does not know whether the agent that was asked for last has been started.
+    if (d.attempt <= told.allocated) return said(d.task, "is requested as before");
+    // A new master does not know whether the agent that was requested last has been started.
     const bool may_be = std::holds_alternative<Resumed>(row.event) &&
                         row.before.find(d.task)->phase == Phase::kAsked && told.end;
     return told.gone || told.kill || may_be ? "" : said(d.task, "still has an agent");
@@ -223,7 +223,7 @@ std::string only_agents_are_told(const Row& row) {
   return each_decision(
       row,
       [&](const base::OneOf<End, Kill> auto& d, const Past& past) {
-        // That is how the cluster knows it.
+        // The cluster knows it by that number.
         return d.attempt == told_of(d.task, past).allocated ? ""
                                                             : said(d.task, "has no such agent");
       },

@@ -11,7 +11,7 @@
 // For the tests of this room: what a gang has decided so far, as those know it who carry it out.
 namespace gangrun::gang {
 
-// What a task was told since a place was last asked for.
+// The commands to a task since its last request for a place.
 struct Told {
   int allocated = 0;  // its attempt then; 0: no place was ever asked for
   int started = 0;

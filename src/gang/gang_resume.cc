@@ -38,7 +38,7 @@ void Gang::on(const Resumed&) {
   for (Task& task : tasks_) resume(task);
 }
 
-// What was decided last may not have been carried out: it is decided again, at once or when its
+// The last decisions may not have been carried out: each is decided again, at once or when its
 // agent is back.
 void Gang::resume(Task& task) {
   switch (task.phase) {
@@ -63,8 +63,8 @@ void Gang::resume(Task& task) {
   }
 }
 
-// Who reports and is known already has met a new master: to its agent the two look the same. Or it
-// could not hold its old port again before the generation that it waits for.
+// An agent that reports and is known already has met a new master: to its agent the two look the
+// same. Or it could not hold its old port again before the generation that it waits for.
 void Gang::reported_again(Task& task, const job::Address& address) {
   if (task.phase == Phase::kRegistered || task.phase == Phase::kIdle) task.address = address;
   if (task.silent || task.phase == Phase::kEnding) on(Reattached{task.id, task.attempt});

@@ -139,7 +139,7 @@ TEST(GangResumeTest, JobThatHasEndedStaysSo) {
   EXPECT_TRUE(driver.gang() == before);
 }
 
-// What a journal leaves out must not be missed when it is replayed.
+// Events that a journal leaves out must not be missed when it is replayed.
 TEST(GangMattersTest, OnlyWhatIsDueOrProlongsAGrace) {
   Driver driver(job_of({task_type("worker"), task_type("evaluator", 1, seconds(100))}));
   const Progress progress{job::kEvaluator, 1};

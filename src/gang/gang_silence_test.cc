@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 job::TaskId worker(int index) { return {"worker", index}; }
 
-// Of two hosts: worker:0 is on "good", the others are on "frozen".
+// A gang on two hosts: worker:0 is on "good", the others are on "frozen".
 Driver on_two_hosts() {
   Driver driver(job_of({task_type("worker", 3)}));
   driver.step(Begin{});

@@ -173,7 +173,7 @@ inline Driver elastic_gang() {
   return driver;
 }
 
-// Runs with worker:0 and worker:2; worker:1 and the spare are asked for.
+// Runs with worker:0 and worker:2; worker:1 and the spare are requested.
 inline Driver smaller_gang() {
   Driver driver = elastic_gang();
   driver.agent_ended(kSpare, false);

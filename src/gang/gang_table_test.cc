@@ -64,7 +64,7 @@ TEST(GangTableTest, EverySituationAndEventHasItsRow) {
   if (HasFailure()) std::fputs(actual_rows.c_str(), stdout);
 }
 
-// What is of another attempt than the current one is late: wherever it comes, nothing happens.
+// An event of another attempt than the current one is late: wherever it comes, nothing happens.
 TEST(GangTableTest, EventsOfOtherAttemptsAndUnknownTasksChangeNothing) {
   for (const auto& [situation, make] : situations()) {
     for (const int shift : {-1, 1, 7}) {

@@ -133,7 +133,7 @@ TEST(GangTest, TaskThatDoesNotStopForARestartIsKilledAndComesBack) {
   EXPECT_EQ(driver.gang().restarts_used(), 1);
 }
 
-// Found by the simulator: the gang waited for it for ever.
+// Found by the simulator: the gang waited for it forever.
 TEST(GangTest, TaskThatCannotBeStoppedForARestartFailsTheJob) {
   Driver driver = running(two_workers(1, job::RestartScope::kGang));
   driver.exited(job::kWorker1, 1);

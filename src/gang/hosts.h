@@ -19,7 +19,7 @@ class Hosts {
   static constexpr std::size_t kFailures = 3;
   static constexpr std::chrono::minutes kWindow{10};
   static constexpr std::chrono::minutes kCoolDown{10};
-  // What befalls several tasks of a host within that time is one failure of the host: with it, all
+  // Ends of several tasks of a host within that time are one failure of the host: with it, all
   // its tasks are lost.
   static constexpr std::chrono::seconds kOneFailure{5};
 

@@ -10,7 +10,7 @@ namespace {
 
 using base::format;
 
-// Of tasks, in a sentence.
+// The most names of tasks in a sentence.
 constexpr std::size_t kMaxNames = 4;
 
 std::string what_then(const TaskFailed& warning) {

@@ -8,7 +8,7 @@
 #include "job/cluster_spec.h"
 #include "job/task_id.h"
 
-// What a user should know of a job that goes on.
+// A fact that a user should know about a job that goes on.
 namespace gangrun::gang {
 
 // A task has failed, or got no place; the job goes on.
@@ -16,8 +16,8 @@ struct TaskFailed {
   enum class Then {
     kRestart,                 // counted: `restart` of `max`
     kRestartNotCounted,       // no fault of its own
-    kAnotherPort,             // it alone starts anew
-    kAnotherAgent,            // it ran nothing yet: another place is asked for
+    kAnotherPort,             // it alone starts again
+    kAnotherAgent,            // it ran nothing yet: another place is requested
     kNoOtherAgent,            // the same, as often as is permitted
     kWithoutIt,               // nobody needs it
     kWithoutItUntilPlaced,    // the others suffice until then

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-// Who may do something, as Hadoop writes it: "user,user group,group", or "*". Pure.
+// The users who may do something, as Hadoop writes them: "user,user group,group", or "*". Pure.
 namespace gangrun::hadoop {
 
 struct AccessList {

@@ -17,7 +17,8 @@ namespace {
 constexpr const char* kAuthentication = "hadoop.security.authentication";
 constexpr const char* kProtection = "hadoop.rpc.protection";
 
-// What hadoop.rpc.protection names; all where it is not set: then the server's word counts.
+// The protections that hadoop.rpc.protection names; all if it is not set: then the server's word
+// counts.
 base::Result<std::vector<sasl::Protection>> accepted(const Configuration& configuration) {
   std::vector<sasl::Protection> found;
   for (const std::string& name : configuration.list(kProtection)) {

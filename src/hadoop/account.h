@@ -14,7 +14,7 @@ namespace gangrun::hadoop {
 
 class Configuration;
 
-// As whom we go to a cluster, and how that is proved. Copies share the tickets.
+// The user that we are to a cluster, and how that is proved. Copies share the tickets.
 struct Account {
   Account() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): a name is an account where names are believed

@@ -42,8 +42,9 @@ base::Result<> read_node_logs(RangeReader& file, const std::string& node, LogSin
 // "host:port" of the node that wrote the file of this name ("host_port", "host_port_time").
 std::string node_of_file(std::string_view name);
 
-// Where an application's logs may lie, the likeliest first: the layout has changed over the
-// versions. kInvalidArgument where the configuration puts them into something that is no HDFS.
+// The folders in which an application's logs may lie, the likeliest first: the layout has changed
+// over the versions. kInvalidArgument where the configuration puts them into something that is no
+// HDFS.
 base::Result<std::vector<std::string>> log_folders(const Configuration& configuration,
                                                    const std::string& user,
                                                    const ApplicationId& application);

@@ -40,7 +40,7 @@ struct Preemption {
 struct AllocateResponse {
   std::vector<Container> allocated;
   std::vector<ContainerStatus> completed;
-  // Of earlier attempts, that a NodeManager has told of only now.
+  // Containers of earlier attempts of which a NodeManager has told only now.
   std::vector<Container> from_earlier_attempts;
   std::vector<NodeToken> node_tokens;
   std::vector<NodeReport> updated_nodes;
@@ -70,7 +70,7 @@ class ApplicationMasterClient {
   ~ApplicationMasterClient();
 
   // `host` and `port` are shown to clients by the application's report. Being registered already is
-  // no error. The next allocate() begins anew with its numbers.
+  // no error. The next allocate() begins with the first number again.
   base::Result<Registered> register_master(const std::string& host, std::int32_t port,
                                            const std::string& tracking_url, base::Instant deadline);
   // The request is the change since the last successful call. After an error nothing of it had an

@@ -18,7 +18,7 @@ class BlockingSocket {
                                               base::Instant deadline);
 
   base::Result<> send(std::string_view bytes, base::Instant deadline);
-  // What has come, at least one byte. The end of the stream is an error.
+  // The bytes that have come, at least one. The end of the stream is an error.
   base::Result<std::string> receive(base::Instant deadline);
 
  private:

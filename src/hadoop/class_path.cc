@@ -21,7 +21,7 @@ constexpr std::string_view kEveryJar = "/*";
 
 bool is_part_of_name(char c) { return base::is_letter_or_digit(c) || c == '_'; }
 
-// What stands for a variable at `at`, and where the text goes on.
+// The value of a variable at `at`, and where the text goes on.
 struct Reference {
   std::string name;
   std::size_t end = 0;

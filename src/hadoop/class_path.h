@@ -8,12 +8,13 @@
 
 #include "base/result.h"
 
-// Where Java programs find Hadoop on a node. A Java virtual machine that is loaded as a library
-// (libhdfs, and by it TensorFlow) expands no "*" in its class path, so each jar is named.
+// The class path with which Java programs find Hadoop on a node. A Java virtual machine that is
+// loaded as a library (libhdfs, and by it TensorFlow) expands no "*" in its class path, so each jar
+// is named.
 namespace gangrun::hadoop {
 
 inline constexpr const char* kClassPathProperty = "yarn.application.classpath";
-// What YARN takes where a cluster's configuration does not have the property.
+// The value that YARN takes if a cluster's configuration does not have the property.
 inline constexpr std::string_view kDefaultClassPath =
     "$HADOOP_CONF_DIR,"
     "$HADOOP_COMMON_HOME/share/hadoop/common/*,$HADOOP_COMMON_HOME/share/hadoop/common/lib/*,"

@@ -4,7 +4,7 @@ namespace gangrun::hadoop {
 
 namespace {
 
-// What YARN cuts anyway.
+// The length to which YARN cuts anyway.
 constexpr std::size_t kMaxTypeBytes = 20;
 
 }  // namespace

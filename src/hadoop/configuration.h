@@ -27,7 +27,7 @@ class Configuration {
   explicit Configuration(std::map<std::string, std::string, std::less<>> variables)
       : variables_(std::move(variables)) {}
 
-  // What a later file says counts, unless an earlier one has called it final.
+  // A later file's value counts, unless an earlier file has called its own final.
   void add(const std::vector<Property>& properties);
   void set(const std::string& name, const std::string& value);
 

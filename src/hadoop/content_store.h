@@ -24,10 +24,10 @@ struct Content {
 // The SHA-256 of a file's part, in hexadecimal digits. Reads it all.
 base::Result<std::string> digest_of(const net::FileSlice& file);
 
-// What is uploaded once and found again by its content: BASE/DIGEST/NAME in HDFS. Beside it lies an
-// empty file whose time is when the content was asked for last; the content's own time is never
-// changed, as YARN refuses a file whose time is another than it was told. Several may put the same
-// content at once. Blocks; one thread at a time.
+// Files that are uploaded once and found again by their content: BASE/DIGEST/NAME in HDFS. Beside
+// it lies an empty file whose time is when the content was last wanted; the content's own time is
+// never changed, as YARN refuses a file whose time is another than it was told. Several may put the
+// same content at once. Blocks; one thread at a time.
 class ContentStore {
  public:
   // kPrivate: nobody else may read it. kPublic: everybody may.

@@ -30,7 +30,7 @@ struct Fixture {
   }
   [[nodiscard]] std::string folder() const { return kBase + "/" + content.digest; }
   [[nodiscard]] std::string path() const { return folder() + "/code.tar.gz"; }
-  // What lies in the folder besides content and mark.
+  // The files in the folder besides content and mark.
   [[nodiscard]] int leftovers() {
     int out = 0;
     for (const auto& [name, node] : hdfs.nodes()) {

@@ -13,7 +13,7 @@ inline constexpr std::string_view kMasterTokenKind = "YARN_AM_RM_TOKEN";
 inline constexpr std::string_view kManagerTokenKind = "RM_DELEGATION_TOKEN";
 inline constexpr std::string_view kHdfsTokenKind = "HDFS_DELEGATION_TOKEN";
 
-// What stands for a right on one of Hadoop's services (hadoop.common.TokenProto).
+// A right on one of Hadoop's services (hadoop.common.TokenProto).
 struct Token {
   std::string identifier;  // bytes
   base::Secret password;   // bytes

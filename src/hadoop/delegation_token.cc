@@ -68,7 +68,7 @@ base::Result<std::string> service_of(const Configuration& configuration, const s
   return base::format("{}:{}", number == found.end() ? found.front() : *number, port);
 }
 
-// Of a view's table, the addresses to which its links lead.
+// The addresses to which the links of a view's table lead.
 std::vector<std::string> targets_of(const Configuration& configuration, const std::string& url) {
   std::string table = url.substr(kView.size());
   table = table.substr(0, table.find('/'));

@@ -12,7 +12,7 @@
 #include "hadoop/file_system.h"
 #include "hadoop/server_principal.h"
 
-// Of delegation tokens what is pure: for whom they are, and how long.
+// The pure part of delegation tokens: whose they are, and how long they are valid.
 namespace gangrun::hadoop {
 
 class Configuration;
@@ -28,21 +28,21 @@ struct TokenLife {
 // From Java's milliseconds since 1970; what is out of a clock's range becomes its end.
 base::WallTime wall_time_of(std::int64_t milliseconds);
 
-// Of a token of HDFS or of the ResourceManager; none where its identifier is another one.
+// The life of a token of HDFS or of the ResourceManager; none if its identifier is another one.
 std::optional<TokenLife> life_of(const Token& token);
-// Of all: from the newest issue to the first end; none where no token tells.
+// The life of all: from the newest issue to the first end; none if no token tells.
 std::optional<TokenLife> life_of(const Credentials& credentials);
 
-// What a token for the file system must say of whom it is for, letter by letter, or nobody finds
-// it: "ha-hdfs:NAME" of a pair, "10.0.0.1:8020" of a NameNode, or its name and port where
+// The service that a token for the file system must name, letter by letter, or nobody finds it:
+// "ha-hdfs:NAME" of a pair, "10.0.0.1:8020" of a NameNode, or its name and port where
 // hadoop.security.token.service.use_ip is false. kUnavailable where nobody knows the host.
 base::Result<std::string> token_service(const Configuration& configuration,
                                         const FileSystem& file_system, const Addresses& addresses);
-// The same of the ResourceManagers, all of them.
+// The service of a token for the ResourceManagers, all of them.
 base::Result<std::string> manager_token_service(const Configuration& configuration,
                                                 const Addresses& addresses);
 
-// Who may renew the tokens of an application: the ResourceManager's principal. kFailedPrecondition
+// The renewer of the tokens of an application: the ResourceManager's principal. kFailedPrecondition
 // where the configuration does not tell it.
 base::Result<std::string> token_renewer(const Configuration& configuration);
 

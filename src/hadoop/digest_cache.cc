@@ -81,7 +81,7 @@ void remember(const std::string& path, const Json& state, const std::string& dig
   Json added = state;
   added["digest"] = digest;
   entries.push_back(std::move(added));
-  // What cannot be kept is found out again.
+  // A digest that cannot be kept is computed again.
   if (!base::make_folders(std::filesystem::path(path).parent_path().string(), 0700).ok()) return;
   (void)base::write_file_atomically(path, base::dump_json(entries), 0600);
 }

@@ -44,7 +44,7 @@ class DigestCacheTest : public testing::Test {
     return found.ok() ? *found : found.error().message;
   }
 
-  // What tells a digest that was kept from one that was taken: only that one is wrong.
+  // The mark of a digest that was kept, not taken: only that one is wrong.
   void falsify() const {
     std::string text = cached();
     const std::size_t at = text.find(kOfAbc);

@@ -91,7 +91,7 @@ base::Result<std::vector<std::string>> addresses_of_service(const Configuration&
   const std::string list = "dfs.ha.namenodes." + service;
   const std::vector<std::string> nodes = configuration.list(list);
   const auto add = [&](const std::string& suffix) {
-    // What a NameNode that listens everywhere is called stands in its RPC address.
+    // The name of a NameNode that listens everywhere stands in its RPC address.
     const std::string rpc = configuration.get_or("dfs.namenode.rpc-address" + suffix, "");
     const std::string host = rpc.substr(0, rpc.rfind(':'));
     auto found = address_of(configuration, web, std::string(web.key) + suffix, host);

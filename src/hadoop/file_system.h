@@ -12,7 +12,7 @@ class Configuration;
 
 // A file system of the cluster: how the cluster names it, and where it is reached over HTTP.
 struct FileSystem {
-  // What a file's URL begins with. The host may be a name service; then, and where the port is the
+  // The beginning of a file's URL. The host may be a name service; then, and where the port is the
   // default one, the port is -1, as LocalResource has it.
   std::string scheme = "hdfs";
   std::string host;

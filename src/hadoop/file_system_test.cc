@@ -73,7 +73,7 @@ TEST(FileSystem, AHighAvailabilityPair) {
 TEST(FileSystem, AnotherThanTheDefaultOne) {
   EXPECT_EQ(*find_file_system(file_system_with(kPair), "hdfs://other"),
             (FileSystem{"hdfs", "other", -1, {"http://three:9870"}}));
-  // What the configuration says of its own NameNode does not count for another one.
+  // The configuration of its own NameNode does not count for another one.
   const auto config =
       file_system_with({{"fs.defaultFS", "hdfs://nn"}, {"dfs.namenode.http-address", "web:1"}});
   EXPECT_EQ(*find_file_system(config, "hdfs://far:8020/x"),

@@ -14,7 +14,7 @@
 namespace gangrun::hadoop {
 namespace {
 
-// What bash makes of `export X="<quoted>"`, as the launch script has it.
+// The value that bash makes of `export X="<quoted>"`, as the launch script has it.
 std::string value_in_bash(const std::string& quoted) {
   const std::string script = "export X=\"" + quoted + "\"\nprintf %s \"$X\"\n";
   int ends[2] = {-1, -1};

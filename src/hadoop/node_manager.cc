@@ -40,7 +40,7 @@ class NodeManagerClient::Impl {
     return parse_answer<Response>(outcome.body, method);
   }
 
-  // What a node says beside its statuses, from Hadoop 3 on; one that once refused to is not asked
+  // The node's words beside its statuses, from Hadoop 3 on; one that once refused to is not asked
   // again. It is not needed, so no error of it is told.
   void add_progress(std::vector<ContainerStatus>& statuses, base::Instant deadline) {
     yarn::GetLocalizationStatusesRequestProto request;

@@ -35,7 +35,7 @@ class NodeManagerClient {
   // SIGTERM, and SIGKILL after the node's own delay (250 ms by default).
   base::Result<> stop_container(const ContainerId& id, base::Instant deadline);
   base::Result<ContainerStatus> status(const ContainerId& id, base::Instant deadline);
-  // Of those that it knows. For those that it still prepares, how far that is.
+  // The statuses of those that it knows. For those that it still prepares, how far that is.
   base::Result<std::vector<ContainerStatus>> statuses(const std::vector<ContainerId>& ids,
                                                       base::Instant deadline);
 

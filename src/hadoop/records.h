@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "hadoop/credentials.h"
 
-// What YARN's daemons speak of, as plain values (hadoop.yarn in proto/hadoop). Fields that are not
+// The records of YARN's daemons, as plain values (hadoop.yarn in proto/hadoop). Fields that are not
 // needed are left out. Memory is in MiB, instants of the cluster in milliseconds since the epoch.
 // clang-tidy takes the 0 with which a compiler compares an ordering for a null pointer.
 namespace gangrun::hadoop {
@@ -55,7 +55,7 @@ struct NodeId {
 struct Resource {
   std::int64_t memory_mib = 0;
   std::int32_t vcores = 0;
-  // Of the other types by name ("yarn.io/gpu"), in the cluster's unit.
+  // The amounts of other types by name ("yarn.io/gpu"), in the cluster's unit.
   std::map<std::string, std::int64_t> others{};
 
   friend bool operator==(const Resource&, const Resource&) = default;
@@ -85,11 +85,11 @@ struct LocalResource {
 
 struct LaunchContext {
   std::map<std::string, LocalResource> local_resources{};  // by the name of the link
-  // As they stand in the launch script: see quote_for_launch_script() (hadoop/launch_script.h).
+  // As the launch script has them: see quote_for_launch_script() (hadoop/launch_script.h).
   std::map<std::string, std::string> environment{};
   std::vector<std::string> command;
   Credentials credentials;
-  // Who may see and change the application: "*" or "user1,user2 group1".
+  // The users who may see and change the application: "*" or "user1,user2 group1".
   std::string view_acl{};
   std::string modify_acl{};
 };
@@ -108,7 +108,7 @@ struct ResourceRequest {
 };
 
 // One container whose place is bound by a constraint: no two of the same tag on one node, and that
-// a node with the label, where one is asked for.
+// a node with the label, if it has one.
 struct SchedulingRequest {
   std::int64_t allocation_request_id = 0;
   std::int32_t priority = 0;
@@ -248,7 +248,7 @@ struct QueueInfo {
   float capacity = 0;      // share of the parent, 0 to 1
   float maximum_capacity = 0;
   float used_capacity = 0;
-  std::vector<std::string> labels;  // that may be asked for; "*": all
+  std::vector<std::string> labels;  // that may be requested; "*": all
   std::string default_label;
   std::int64_t pending_applications = 0;
   std::int64_t running_applications = 0;

@@ -10,7 +10,7 @@
 
 namespace gangrun::hadoop {
 
-// Who asks the web server of a ResourceManager waits no longer than this: it may be out of reach
+// The longest wait for the web server of a ResourceManager: it may be out of reach
 // where the rest of a cluster is not.
 inline constexpr base::milliseconds kReleaseTimeout(500);
 
@@ -32,7 +32,7 @@ struct Release {
 // None where the text does not begin with two numbers.
 std::optional<Release> parse_release(std::string_view text);
 
-// Of the ResourceManager, which tells it nowhere but on the web; none where that does not answer,
+// The release of the ResourceManager, which tells it only on the web; none if that does not answer,
 // wants a login first, or says something else.
 // `login` is how to log in there, where the cluster wants that; null: it does not.
 std::optional<Release> find_release(const Configuration& configuration, WebLogin* login,

@@ -88,7 +88,7 @@ bool may_be_tried_again(const RpcError& error) {
 
 base::Error to_error(const RpcError& error, std::string_view server) {
   const std::string_view name = simple_class_name(error.exception_class);
-  // What a server says is its own; what there is to say of a connection is ours.
+  // The words of a server are its own; those about a connection are ours.
   const bool is_theirs =
       error.kind == RpcError::Kind::kAuthentication || error.kind == RpcError::Kind::kRemote;
   const auto sentence = [&](std::string_view what) {

@@ -36,7 +36,7 @@ RpcError remote_error(RpcError::Kind kind, std::string_view exception_class, std
 // exceptions.
 base::Error to_error(const RpcError& error, std::string_view server);
 
-// What a call gives: bytes of the answer, or why there is none.
+// The outcome of a call: bytes of the answer, or why there is none.
 struct [[nodiscard]] RpcOutcome {
   // NOLINTNEXTLINE(google-explicit-constructor): `return error` is the point
   RpcOutcome(std::string answer) : body(std::move(answer)) {}

@@ -25,8 +25,9 @@ struct ServerAddress {
 // "host:port"; a port that is missing is `default_port`. kInvalidArgument.
 base::Result<ServerAddress> parse_server_address(std::string_view text, int default_port);
 
-// Where the ResourceManagers offer a service: of all that yarn.resourcemanager.ha.rm-ids names, or
-// of the only one. `key` is "yarn.resourcemanager.address" and the like.
+// The addresses at which the ResourceManagers offer a service: of all that
+// yarn.resourcemanager.ha.rm-ids names, or of the only one. `key` is "yarn.resourcemanager.address"
+// and the like.
 base::Result<std::vector<ServerAddress>> resource_manager_addresses(
     const Configuration& configuration, std::string_view key, int default_port);
 
@@ -40,14 +41,14 @@ class RpcRound {
   // `what` is "the ResourceManager", for messages.
   RpcRound(std::string what, std::vector<ServerAddress> servers, std::string protocol, Login login);
 
-  // Of one server: a connection that has broken is made anew once. Of several: goes round until one
-  // answers or the deadline has come, so the call must be one that may be sent again.
+  // Of one server: a connection that has broken is made again once. Of several: goes round until
+  // one answers or the deadline has come, so the call must be one that may be sent again.
   RpcOutcome call(std::string_view method, std::string_view request, base::Instant deadline);
 
   // The next call logs in with this.
   void set_login(Login login);
   [[nodiscard]] base::Error to_error(const RpcError& error) const;
-  // Of the server that answered last; empty before.
+  // The address of the server that answered last; empty before.
   [[nodiscard]] const std::string& answered_by() const { return answered_by_; }
 
  private:

@@ -28,9 +28,10 @@ struct SaslOffer {
 using SaslStart = std::function<base::Result<std::unique_ptr<sasl::Mechanism>>(
     const SaslOffer& offer, const std::string& host)>;
 
-// Who we are to a server. Without methods the server is told the user's name and is to believe it.
+// Our identity to a server. Without methods the server is told the user's name and is to believe
+// it.
 struct Login {
-  std::string user;         // with methods: for whom we act; empty: for ourselves
+  std::string user;         // with methods: the user for which we act; empty: we act for ourselves
   std::string real_user{};  // without methods: who acts for `user`; empty: nobody else
   std::map<std::string, SaslStart> methods{};  // by SaslOffer::method
 };

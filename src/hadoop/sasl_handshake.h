@@ -19,7 +19,7 @@ class SaslHandshake {
 
   static SaslMessage first_message() { return {.state = SaslMessage::State::kNegotiate}; }
 
-  // What to answer; nothing where the server awaits nothing more. An error where we cannot or must
+  // The answer; none if the server awaits nothing more. An error where we cannot or must
   // not log in.
   base::Result<std::optional<SaslMessage>> on_message(const SaslMessage& message);
   [[nodiscard]] bool done() const { return done_; }

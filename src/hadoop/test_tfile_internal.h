@@ -92,7 +92,7 @@ class TFileWriter {
     return integer(static_cast<std::int64_t>(value.size())) + value;
   }
 
-  // Puts a block into the file; the place of it as it stands in an index.
+  // Puts a block into the file; returns its place as an index has it.
   std::string append(const std::string& raw) {
     std::string packed;
     if (compression_ == "gz") {

@@ -15,7 +15,7 @@ namespace gangrun::hadoop {
 
 // Of a file or a folder.
 struct FileStatus {
-  std::string name;  // in its folder; empty where it was asked for by its path
+  std::string name;  // in its folder; empty where the request had its path
   bool is_folder = false;
   std::uint64_t length = 0;
   std::int64_t modification_time = 0;  // milliseconds since the epoch

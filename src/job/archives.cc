@@ -14,7 +14,7 @@ namespace gangrun::job {
 
 namespace {
 
-// What YARN's nodes unpack; anything else they would put there as it is.
+// The endings of files that YARN's nodes unpack; they would leave any other file unchanged.
 constexpr std::array<std::string_view, 4> kEndings = {".tar.gz", ".tgz", ".tar", ".zip"};
 // Links of our own in a task's folder begin so.
 constexpr std::string_view kReserved = "gangrun-";

@@ -128,7 +128,7 @@ Command tensorboard_command(const TaskSpec& task) {
   return {{}, base::format(kTensorboardScript, base::shell_quote(task.logdir), reach)};
 }
 
-// What of a task type follows from the rest of it.
+// The fields of a task type that follow from its others.
 Result<> complete_task(const JobDraft& draft, TaskSpec& task) {
   const auto is_given = [&](std::string_view path) {
     return draft.is_given(base::format("tasks.{}.{}", task.type, path));

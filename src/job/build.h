@@ -15,10 +15,11 @@ namespace gangrun::job {
 // How long an evaluator may go on without progress where nobody says otherwise.
 inline constexpr std::chrono::milliseconds kDefaultObserverGrace = std::chrono::minutes(2);
 
-// What a command knows beside the file's content and the flags.
+// The facts that a command knows beside the file's content and the flags.
 struct Defaults {
   std::string spec_path{};  // of the job file, for the job's name; empty: none
-  // What `on` may name, and their rules. Null: a job that was checked before, by who had them.
+  // The places that `on` may name, and their rules. Null: a job that was checked before, by who had
+  // them.
   const Places* places = nullptr;
   // Gets the paths of what the job has for other places than its own; null: nobody asks.
   std::vector<std::string>* without_use = nullptr;

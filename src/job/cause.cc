@@ -11,7 +11,7 @@ namespace {
 
 using base::format;
 
-// Of a job that did not end for one of its tasks.
+// The cause of a job that did not end for one of its tasks.
 std::string words_of_job(const Why& why) {
   switch (why.reason) {
     case Reason::kUnknown: return why.detail;

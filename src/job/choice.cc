@@ -13,7 +13,7 @@ namespace gangrun::job {
 
 namespace {
 
-// What keys and values are called in other programs of this kind.
+// The names of keys and values in other programs of this kind.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"torch", "pytorch"},
     {"tf", "tensorflow"},

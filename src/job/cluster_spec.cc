@@ -78,7 +78,7 @@ base::Result<> read_outlined_types(const base::Json& types, ClusterSpec& spec) {
   return {};
 }
 
-// Only where one task stands is known: no other has the index that may be asked for.
+// Only where one task stands is known: no other index may be requested.
 base::Result<> read_own_place(const base::Json& json, ClusterSpec& spec) {
   GANGRUN_ASSIGN(const auto name, base::json_member<std::string>(json, "task"));
   GANGRUN_ASSIGN(const TaskId task, parse_task_id(name));

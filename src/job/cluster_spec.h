@@ -13,7 +13,7 @@
 
 namespace gangrun::job {
 
-// Where a task can be reached: a host name or address, and the port that is held for it.
+// The address of a task: a host name or address, and the port that is held for it.
 struct Address {
   std::string host;
   std::uint16_t port = 0;
@@ -50,7 +50,8 @@ struct ClusterSpec {
 base::Json to_json(const ClusterSpec& spec);
 base::Result<ClusterSpec> cluster_spec_from_json(const base::Json& json);
 
-// What one task is told of a spec that is too large to be sent to each: {"generation": 1, "types":
+// The part of a spec for one task, if the whole is too large to be sent to each: {"generation": 1,
+// "types":
 // {"worker": [10000, "host:port"]}, "task": "worker:20", "place": 17, "address": "host:port"};
 // without a place of the task, the last three are absent. The spec itself must not be an outline.
 base::Json outline_to_json(const ClusterSpec& spec, const TaskId& task);

@@ -7,11 +7,11 @@
 
 namespace gangrun::job {
 
-// What a job file and flags give. What neither gives has its default, or what build() makes of the
-// rest.
+// The values that a job file and flags give. Others have their default, or what build() makes of
+// the rest.
 struct JobDraft {
   JobSpec spec;
-  // Where each given field comes from, by its path: "tasks.worker.memory" → "job.yaml:4:12: " or
+  // The source of each given field, by its path: "tasks.worker.memory" → "job.yaml:4:12: " or
   // "-m: ". What errors that are found later begin with.
   std::map<std::string, std::string> origins{};
 

@@ -11,7 +11,7 @@
 #include "job/task_id.h"
 #include "job/why.h"
 
-// What rooms tell each other of ends (docs/ARCHITECTURE.md, "The words for ends").
+// The words of rooms to each other about ends (docs/ARCHITECTURE.md, "The words for ends").
 namespace gangrun::job {
 
 inline constexpr int kMaxAttempt = 1'000'000;
@@ -54,7 +54,7 @@ struct AgentEnded {
   int attempt = 0;
   Why why = {.reason = Reason::kAgentEnded};
   base::Instant ended_at;
-  // What its run had come to before, where it could not tell its master.
+  // The end of its run before, if it could not tell its master.
   std::optional<RunEnd> run{};
 
   static constexpr std::string_view kName = "agent_ended";
@@ -64,7 +64,7 @@ struct AgentEnded {
                       base::row("why", &AgentEnded::why),
                       base::row("ended_at", &AgentEnded::ended_at));
   }
-  // Of one with a sentence, and a reason or two flags, in place of values.
+  // Reads one with a sentence, and a reason or two flags, in place of values.
   static base::Result<std::optional<base::Json>> renewed(const base::Json& json);
 
   friend bool operator==(const AgentEnded&, const AgentEnded&) = default;

@@ -26,7 +26,7 @@ base::Result<Reason> reason_told(const base::Json& json, const Why& why) {
   return reason_or_unknown(text);
 }
 
-// Of a report with a sentence in place of values.
+// Reads a report with a sentence in place of values.
 base::Result<Why> why_told(const base::Json& json, bool success) {
   Why why;
   GANGRUN_ASSIGN(why.code, base::json_member<int>(json, "code"));

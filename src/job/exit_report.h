@@ -22,7 +22,7 @@ struct ExitReport {
   bool port_lost = false;
   std::vector<std::string> last_lines;  // of standard error, oldest first, at most kLastLines
   std::string traceback;
-  // Of the task's outputs, what its agent could not keep, and why; empty: nothing.
+  // The outputs of the task that its agent could not keep, and why; empty: none.
   std::string lost_outputs{};
   bool has_both_streams = false;  // last_lines may be of standard output, too
 
@@ -36,7 +36,7 @@ struct ExitReport {
                       base::row_if_set("both_streams", &ExitReport::has_both_streams),
                       base::row_if_set("lost_outputs", &ExitReport::lost_outputs, kSentence));
   }
-  // Of one with a sentence in place of values, as older versions write it.
+  // Reads one with a sentence in place of values, as older versions write it.
   static base::Result<std::optional<base::Json>> renewed(const base::Json& json);
 
   friend bool operator==(const ExitReport&, const ExitReport&) = default;

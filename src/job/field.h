@@ -25,8 +25,9 @@
 // and the code that acts on it. What one row cannot say (a rule over two fields) is code.
 namespace gangrun::job {
 
-// What a field holds. The member's type decides: int, std::int64_t (memory in MiB), milliseconds,
-// an enum, bool, std::string, std::vector<std::string>; kOwn is read and written by own code.
+// The kind of a field's value. The member's type decides: int, std::int64_t (memory in MiB),
+// milliseconds, an enum, bool, std::string, std::vector<std::string>; kOwn is read and written by
+// own code.
 enum class FieldKind { kCount, kMemory, kDuration, kChoice, kBool, kText, kTexts, kOwn };
 
 // A field's value. A choice is one of its names; nothing is an absent std::optional.
@@ -128,7 +129,7 @@ Found check_value(const FieldInfo& info, const FieldValue& value, const std::str
 
 // The first of the flag's names.
 std::string_view name_of(const FieldFlag& flag);
-// What help has for the flag: "[TASK:]SIZE".
+// The value of the flag in help: "[TASK:]SIZE".
 std::string value_in_help(const FieldInfo& info);
 std::string help_of(const FieldInfo& info);
 

@@ -62,7 +62,7 @@ Result<> read_command(const Field& field, Command& out) {
   return {};
 }
 
-// Names are looked at here, so that an error says where the name stands.
+// Names are checked here, so that an error has the name's line.
 Result<> read_resources(const Field& field, std::map<std::string, std::int64_t>& out) {
   if (field.node.kind == YamlNode::Kind::kNull) return {};
   if (field.node.kind != YamlNode::Kind::kMap) {

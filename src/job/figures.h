@@ -9,13 +9,13 @@
 #include "base/json.h"
 #include "base/result.h"
 
-// What a task tells of itself while it runs: its step, its loss, how far it is.
+// The figures that a task tells of itself while it runs: its step, its loss, how far it is.
 namespace gangrun::job {
 
 inline constexpr std::size_t kMaxFigures = 64;
 inline constexpr std::size_t kMaxFigureNameBytes = 64;
 inline constexpr std::size_t kMaxFigureTextBytes = 256;
-// Of a file that may hold them, however it is indented.
+// The largest file that may hold them, however it is indented.
 inline constexpr std::size_t kMaxFiguresBytes = std::size_t{64} << 10U;
 
 using Figure = std::variant<std::int64_t, double, std::string>;

@@ -282,7 +282,7 @@ Result<> parse_job_fields(const Flags& flags, const std::vector<JobField>& field
   return {};
 }
 
-// What is given for task types.
+// The flags of task types.
 Result<> parse_task_flags(const Flags& flags, ParsedFlags& parsed) {
   GANGRUN_ASSIGN(parsed.roles, parse_roles(flags.roles));
   GANGRUN_ASSIGN(parsed.fields, parse_fields(flags));

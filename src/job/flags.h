@@ -59,7 +59,7 @@ struct Assignment {
   std::string text;  // as the user wrote it
 };
 
-// Of one of Resources::others.
+// The amount of one of Resources::others.
 struct OtherResource {
   std::string name;
   std::int64_t amount = 0;
@@ -70,7 +70,7 @@ struct Variable {
   std::string value;
 };
 
-// What a flag says of one field of task types.
+// The value of a flag for one field of task types.
 struct FieldAssignments {
   const TaskField* field = nullptr;
   std::vector<Assignment<FieldValue>> assignments;

@@ -22,11 +22,11 @@ struct ChoiceOf<GpuMaker> {
   static constexpr std::array kValues = {GpuMaker::kNvidia, GpuMaker::kAmd};
 };
 
-// What one task has at a time: a GPU, or a part of one (MIG).
+// The unit that one task has at a time: a GPU, or a part of one (MIG).
 struct Gpu {
   // As the driver knows it: its UUID, or its number among those that programs see.
   std::string name;
-  // Of the file by which a task has it, the same for everybody who asks for this GPU.
+  // The name of the file by which a task has it, the same for everybody who asks for this GPU.
   std::string lock;
   std::string whole_lock;  // of a part: that of the GPU, which its parts share
   std::string device;      // what an image must be given beside it (AMD)
@@ -40,7 +40,7 @@ struct Gpu {
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
-// Of a machine, or of a task.
+// The GPUs of a machine, or of a task.
 struct Gpus {
   GpuMaker maker = GpuMaker::kNvidia;
   std::vector<Gpu> list;

@@ -26,7 +26,7 @@ base::Error wrong(const std::string& text, std::string_view what) {
   return base::invalid_argument(base::format("{} {}; {}", in_quotes(text), what, kForm));
 }
 
-// What keeps `name` from being one of DNS, with '_' besides; "" where nothing does.
+// The reason why `name` is no name of DNS, where '_' is allowed too; "" if it is one.
 std::string wrong_in(std::string_view name) {
   if (name.empty()) return "it is empty";
   if (name.size() > kMaxHostNameBytes) return base::format("it has {} characters", name.size());

@@ -91,7 +91,7 @@ Result<> read_restarts(const Field& field, JobSpec& job) {
   } else {
     GANGRUN_TRY(read_fields(field, restarts_fields(), job));
   }
-  // Who asks for a longer one means it.
+  // A user who sets a longer one means it.
   Restarts& restarts = job.restarts;
   if (!field.origins.contains(field.path + ".max_pause")) {
     restarts.max_pause = std::max(restarts.max_pause, restarts.pause);

@@ -12,8 +12,8 @@
 
 namespace gangrun::job {
 
-// What an agent that ends by itself leaves for whoever has started it, as its master does not hear
-// it.
+// The message that an agent which ends by itself leaves for whoever has started it, as its master
+// does not hear it.
 struct LastWords {
   std::string why;
   // No master has answered for as long as the agent's lease. That is no fault of the task's.
@@ -31,8 +31,8 @@ struct LastWords {
   friend bool operator==(const LastWords&, const LastWords&) = default;
 };
 
-// Where they are for whoever comes later, beside the task's log. The attempt is the agent's: one
-// may have the log of the one before.
+// The file in which they wait for whoever comes later, beside the task's log. The attempt is the
+// agent's: one may have the log of the one before.
 std::string words_file(std::string_view log_prefix, int attempt);
 inline constexpr std::size_t kMaxWordsBytes = std::size_t{256} << 10U;
 

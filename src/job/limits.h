@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// What no job may have more of. Asking for more is refused with the limit in the error.
+// The limits of all jobs. More is refused with the limit in the error.
 namespace gangrun::job {
 
 // A job takes as long as it takes, its own time limits end it; but no wait is without an end.
@@ -23,8 +23,8 @@ inline constexpr std::size_t kMaxImageBytes = 255;
 inline constexpr std::size_t kMaxMounts = 64;
 inline constexpr std::size_t kMaxZooKeeperHosts = 32;
 inline constexpr std::size_t kMaxFiles = 10'000;
-// Of a file in a task's folder: of its name between slashes (Linux: NAME_MAX), and of all of it.
-// The folder has the rest of Linux's PATH_MAX.
+// The longest path of a file in a task's folder: of a name between slashes (Linux: NAME_MAX), and
+// of all. The folder has the rest of Linux's PATH_MAX.
 inline constexpr std::size_t kMaxFileNamePartBytes = 255;
 inline constexpr std::size_t kMaxFileNameBytes = 3072;
 inline constexpr std::size_t kMaxOutputs = 64;                 // of the job, or of one task type

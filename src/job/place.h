@@ -11,11 +11,11 @@
 #include "job/section.h"
 #include "job/spec.h"
 
-// What a place that runs tasks says of itself, as far as the rules for jobs go. No place is named
+// The rules of a place for jobs. No place is named
 // here: each has a room, which makes its value, and src/places lists them.
 namespace gangrun::job {
 
-// What a job may ask for that not every place has, in the order in which it is looked at.
+// The features that a job may want and not every place has, in the order in which it is checked.
 enum class Feature {
   kRestarts,
   kFiles,
@@ -52,7 +52,7 @@ struct Place {
   // What has no use there. A file may have it for other places, and who runs the file is told; a
   // flag is for this run, and is refused.
   std::vector<Feature> without_use{};
-  // What follows in the error where it has not got a feature. Others name a place that has it.
+  // The end of the error if it lacks a feature. Others name a place that has it.
   std::map<Feature, std::string_view> refusals{};
   const Section* section = nullptr;  // null: it has none
   // Whether it brings the files that a job names to its tasks, under names of their own.
@@ -84,7 +84,7 @@ class Places {
   // Whose queue a job's is: its own place's, or of the first that has queues. Null: none has.
   [[nodiscard]] const Place* with_queue(const JobSpec& job) const;
 
-  // What a job may have for each of them.
+  // The sections that a job may have for them.
   [[nodiscard]] const SectionList& sections() const { return sections_; }
   // plain_job_fields() and those of the sections.
   [[nodiscard]] const std::vector<JobField>& job_fields() const { return job_fields_; }
@@ -95,10 +95,10 @@ class Places {
   // What a job has that has no use where it runs, by the paths of fields and names of sections. A
   // place with a section says nothing of those of others: a file for several clusters has them.
   [[nodiscard]] std::vector<std::string> without_use(const JobSpec& job) const;
-  // What is said of a feature's value at a place that has not got it, with one that has.
+  // The error about a feature's value at a place that lacks it, with a place that has it.
   [[nodiscard]] std::string refused(std::string_view value, const Place& place,
                                     Feature feature) const;
-  // What the place of the job does not know, or would have to leave out.
+  // The first field that the place of the job does not know, or would have to leave out.
   [[nodiscard]] Found check(const JobSpec& job) const;
 
  private:
@@ -113,7 +113,7 @@ class Places {
 // "'a' is not allowed with `on: here`; allowed with `on: there`".
 std::string refused_text(std::string_view value, std::string_view place, std::string_view other);
 
-// The first text of a part of the job that is none: `why` says who takes nothing else.
+// The first value of a part of the job that is no text: `why` says who takes nothing else.
 Found find_no_text(const base::Json& part, const std::string& path, std::string_view why);
 
 }  // namespace gangrun::job

@@ -14,7 +14,7 @@
 namespace gangrun::job {
 namespace {
 
-// What only "there" is told.
+// The section that only "there" knows.
 struct ThereOptions {
   std::string queue;
   std::vector<std::string> colours;

@@ -2,7 +2,7 @@
 
 namespace gangrun::job {
 
-// What a plan is for: people get units, programs bare numbers. A job file takes both.
+// The reader of a plan: people get units, programs bare numbers. A job file takes both.
 enum class PlanForm { kForPeople, kForPrograms };
 
 }  // namespace gangrun::job

@@ -6,7 +6,7 @@
 
 namespace gangrun::job {
 
-// What is wrong with one field of a spec; `path` as in "tasks.worker.memory", empty for the whole.
+// An error in one field of a spec; `path` as in "tasks.worker.memory", empty for the whole.
 struct Problem {
   std::string path;
   std::string text;

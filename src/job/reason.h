@@ -43,9 +43,9 @@ enum class Reason : std::uint8_t {
 
 // "exit_status", "out_of_memory", …
 std::string_view to_string(Reason reason);
-// What to_string() gives; kInvalidArgument.
+// The inverse of to_string(); kInvalidArgument.
 base::Result<Reason> reason_from(std::string_view text);
-// What a record of any version says: kUnknown for a reason that this one does not know.
+// The reason in a record of any version: kUnknown for one that this version does not know.
 Reason reason_or_unknown(std::string_view text);
 // All but kUnknown, in the order of the enumeration.
 std::span<const Reason> all_reasons();

@@ -14,7 +14,7 @@ namespace gangrun::job {
 
 namespace {
 
-// What YARN calls the resources that have keys of their own in a job file.
+// The names of YARN for resources that have keys of their own in a job file.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kOwnKeys = {
     {{"memory", "memory"},
      {"memory-mb", "memory"},

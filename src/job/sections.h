@@ -17,8 +17,8 @@ namespace gangrun::job {
 struct JobSpec;
 struct Section;
 
-// What only one place is told of a job is a struct T of that place's room. It can be compared, and
-// says where its fields stand:
+// The settings of a job for only one place are a struct T of that place's room. It can be compared,
+// and says where its fields stand:
 //   static const Section& section();
 // This is one of them, for those that keep it without knowing its type.
 class Options {

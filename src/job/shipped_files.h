@@ -48,7 +48,7 @@ enum class FileKind { kNone, kFile, kFolder };
 
 // Whether it begins like "hdfs://".
 bool has_scheme(std::string_view path);
-// Of a path any bytes, of a URL only text.
+// A path may have any bytes, a URL only text.
 Found check_path_or_url(const std::string& source, const std::string& path);
 // Whether the scheme is one of a cluster's file system.
 bool is_cluster_url(std::string_view path);

@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// What there is on the disk of these tests; the job is started in /home/ann/wine.
+// The files on the disk of these tests; the job is started in /home/ann/wine.
 const std::map<std::string, FileKind> kDisk = {
     {"/home/ann/wine", FileKind::kFolder},
     {"/home/ann/wine/train.py", FileKind::kFile},

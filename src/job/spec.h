@@ -15,16 +15,17 @@
 
 namespace gangrun::job {
 
-// What a task type means for the end of the job (docs/ARCHITECTURE.md, "The end of a job").
+// The meaning of a task type for the end of the job (docs/ARCHITECTURE.md, "The end of a job").
 enum class Policy { kTracked, kService, kObserver, kSidecar };
 
 enum class Framework { kTensorflow, kPytorch, kJax, kHorovod };
 
-// What comes back after a failure that may be answered: the task in its old place, or the whole
-// gang.
+// The part of the job that comes back after a failure that may be answered: the task in its old
+// place, or the whole gang.
 enum class RestartScope { kNone, kTask, kGang };
 
-// How surely everything that a task started dies with it; kAuto is the best that the host permits.
+// The guarantee that everything that a task started dies with it; kAuto is the best that the host
+// permits.
 enum class Containment { kAuto, kPidNamespace, kCgroup, kSubreaper };
 
 // How long the ports of a task are held for it: for as long as its agent lives, for programs that
@@ -32,10 +33,11 @@ enum class Containment { kAuto, kPidNamespace, kCgroup, kSubreaper };
 // command is executed, for programs that do neither.
 enum class Hold { kUntilBind, kUntilExec };
 
-// Who reaches the port that TensorBoard listens on: this machine only, or all who reach its host.
+// The machines that reach the port on which TensorBoard listens: this machine only, or all who
+// reach its host.
 enum class Expose { kLoopback, kHost };
 
-// By which a login by SASL shows ZooKeeper's servers who the job's user is.
+// The way in which a login by SASL shows ZooKeeper's servers who the job's user is.
 enum class ZooKeeperLogin { kNone, kDigest, kKerberos };
 
 // The signal by which a task is told to stop, with its number.
@@ -78,12 +80,13 @@ inline constexpr int kMaxProcessesPerTask = 256;
 inline constexpr int kMaxPortsPerTask = 64;
 inline constexpr std::size_t kMaxSpecBytes = std::size_t{1} << 20U;
 
-// Of one task. 0 is "not limited, not asked for".
+// The resources of one task. 0 is "not limited, not wanted".
 struct Resources {
   std::int64_t memory_mib = 0;
   int vcores = 1;
   int gpus = 0;
-  // What else a cluster counts, by the name and in the unit that it has there ("yarn.io/fpga").
+  // Other resources that a cluster counts, by the name and in the unit that it has there
+  // ("yarn.io/fpga").
   std::map<std::string, std::int64_t> others{};
 
   friend bool operator==(const Resources&, const Resources&) = default;
@@ -99,13 +102,13 @@ struct ResourceOverride {
   friend bool operator==(const ResourceOverride&, const ResourceOverride&) = default;
 };
 
-// What a task runs: either words that are executed as they are, or one line for /bin/sh -c.
+// The command of a task: either words that are executed as they are, or one line for /bin/sh -c.
 struct Command {
   std::vector<std::string> words;
   std::string shell_line;
 
   [[nodiscard]] bool empty() const { return words.empty() && shell_line.empty(); }
-  // What is executed: the words, or {"/bin/sh", "-c", shell_line}.
+  // The words that are executed: these, or {"/bin/sh", "-c", shell_line}.
   [[nodiscard]] std::vector<std::string> argv() const;
   // One line that a shell would read as the same command.
   [[nodiscard]] std::string to_string() const;
@@ -147,7 +150,7 @@ struct TaskSpec {
   std::map<std::string, std::string> environment;
   // A pod, or a part of one, as Kubernetes writes it, over the job's. Null: none.
   base::Json pod;
-  // What is kept of the files of these tasks. Absent: the job's.
+  // The files of these tasks that are kept. Absent: the job's.
   std::optional<std::vector<std::string>> outputs;
   Command command;  // empty: the job's
   Policy policy = Policy::kTracked;
@@ -160,13 +163,13 @@ struct TaskSpec {
   // Instances and spares, each with an agent of its own: the indexes of a TaskId go up to here.
   [[nodiscard]] int slots() const { return instances + spares; }
   [[nodiscard]] int needed() const { return min_instances.value_or(instances); }
-  // Of the task with this index: those of the type with its override applied.
+  // The resources of the task with this index: those of the type with its override applied.
   [[nodiscard]] Resources resources_of(int index) const;
 
   friend bool operator==(const TaskSpec&, const TaskSpec&) = default;
 };
 
-// Where tasks may run, by a name that the place knows, and how many of them.
+// A host for tasks, by a name that the place knows, and how many of them.
 struct Host {
   std::string name;
   std::optional<int> slots;  // absent: any number
@@ -182,7 +185,7 @@ struct Mount {
   friend bool operator==(const Mount&, const Mount&) = default;
 };
 
-// Where the roll call is mirrored for clients of YARN's service registry.
+// The servers on which the roll call is mirrored for clients of YARN's service registry.
 struct ZooKeeper {
   std::vector<std::string> hosts;  // "host:port"; empty: those of Hadoop's configuration
   std::string root;                // empty: that of Hadoop's configuration, else "/registry"
@@ -207,7 +210,7 @@ struct Restarts {
   int max = 0;
   RestartScope scope = RestartScope::kTask;
   // Before what has failed starts again: `pause` the first time, then twice as long each time, up
-  // to `max_pause`; after a run longer than that it begins anew. 0: none.
+  // to `max_pause`; after a run longer than that it begins with `pause` again. 0: none.
   std::chrono::milliseconds pause{1'000};
   std::chrono::milliseconds max_pause{60'000};
 
@@ -231,7 +234,7 @@ struct Timeouts {
   friend bool operator==(const Timeouts&, const Timeouts&) = default;
 };
 
-// Where a job runs that does not say it.
+// The default of `on`.
 inline constexpr std::string_view kDefaultPlace = "local";
 
 struct JobSpec {

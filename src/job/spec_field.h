@@ -37,7 +37,7 @@ struct Field {
 base::Result<> read_keys(const Field& field, const std::vector<std::string>& keys,
                          const std::function<base::Result<>(std::size_t, const Field&)>& read);
 
-// What a number of JSON says, times `scale`, if that is a whole number in this range.
+// The value of a number of JSON, times `scale`, if that is a whole number in this range.
 std::optional<std::int64_t> number_in(const YamlNode& node, std::int64_t min, std::int64_t max,
                                       int scale = 1);
 

@@ -11,7 +11,7 @@
 
 namespace gangrun::job {
 
-// What commands take for the newest job, so that no job has this name.
+// The word that commands take for the newest job, so that no job has this name.
 inline constexpr std::string_view kNewestJob = "last";
 
 template <>

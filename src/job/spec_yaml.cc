@@ -52,7 +52,7 @@ std::vector<KeysOf> maps_of(const SectionList& sections) {
   return maps;
 }
 
-// Where a file has such a key, for whoever wrote it at the top: {"tasks.TYPE.memory"}.
+// The right paths of such a key, for whoever wrote it at the top: {"tasks.TYPE.memory"}.
 std::vector<std::string> other_paths_of(const std::string& key, const std::vector<KeysOf>& maps) {
   std::vector<std::string> paths;
   for (const auto& [path, keys] : maps) {
@@ -74,7 +74,7 @@ base::Error misplaced(const Field& field, const YamlNode::Key& key, std::string_
 base::Result<> check_top_keys(const Field& field, const std::vector<std::string>& keys,
                               const std::vector<KeysOf>& maps) {
   for (const YamlNode::Key& key : field.node.keys) {
-    // What is misspelled here is told by `read_keys`.
+    // `read_keys` tells what is misspelled here.
     if (same_name(key.name, keys)) continue;
     const std::vector<std::string> paths = other_paths_of(key.name, maps);
     if (!paths.empty()) return misplaced(field, key, "of a job", paths);

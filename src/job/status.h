@@ -45,7 +45,7 @@ enum class TaskState {
   kSucceeded,
   kFailed,
   kStopped,  // ended because we stopped it: no failure of its own
-  kLost,     // not heard of any more
+  kLost,     // no heartbeat comes any more
 };
 
 std::string_view to_string(JobState state);

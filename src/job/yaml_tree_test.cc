@@ -66,7 +66,7 @@ TEST(ParseYaml, RefusesWithTheirPlaceWhatAJobFileDoesNotUse) {
 }
 
 TEST(ParseYaml, RefusesALargeTextBeforeItIsParsed) {
-  // A 100 MB job file was asked for by name: it must cost nothing.
+  // Somebody named a job file of 100 MB: it must cost nothing.
   const std::string huge(100'000'000, '[');
   const auto tree = parse_yaml(huge, "job.yaml");
   ASSERT_FALSE(tree.ok());

@@ -43,7 +43,7 @@ struct Header {
   friend bool operator==(const Header&, const Header&) = default;
 };
 
-// An event of the gang as it stands in a record.
+// An event of the gang as a record has it.
 struct GangEvent {
   [[nodiscard]] static base::Json write(const gang::Event& event) { return gang::to_json(event); }
   static base::Result<> read(const base::Json& json, std::string_view key, gang::Event& out);

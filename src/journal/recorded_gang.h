@@ -28,7 +28,7 @@ inline constexpr std::chrono::minutes kRoomTimeout{10};
 // Who asks for the end of the job does not have to wait, and nobody waits for longer than
 // kRoomTimeout: from then on the gang goes on without a record, and only towards the end. What
 // would have given out something new fails the job. A next master that knows nothing of this finds
-// agents that have ended, never one that it has not heard of.
+// agents that have ended, never one that it does not know.
 class RecordedGang {
  public:
   // Without another master that may go on from the journal, nothing waits for it.

@@ -36,7 +36,7 @@ Result<const job::JobSpec*> spec_of(const Journal& journal) {
       spec = &found->spec;
     }
   }
-  if (spec == nullptr) return base::not_found("the journal does not say what was asked for");
+  if (spec == nullptr) return base::not_found("the journal does not say what was requested");
   return spec;
 }
 

@@ -60,7 +60,7 @@ class Replayer {
 // Hands everything that was recorded to a new gang. `now` and `wall_now` are the same moment: by
 // them, instants of dead masters' clocks become instants of this one's. A wall clock that was set
 // back moves no event behind a later one, nor behind `now`.
-// kNotFound: no master came so far as to record what was asked for. kDataLoss: the segments
+// kNotFound: no master came so far as to record what was requested. kDataLoss: the segments
 // contradict each other.
 base::Result<Replayed> replay(const Journal& journal, gang::Gang::Limits limits, base::Instant now,
                               base::WallTime wall_now);

@@ -167,7 +167,7 @@ class GssIdentity final : public Identity {
     return seconds_left(credential.get());
   }
 
-  // Tickets are looked for anew each time: kinit may have been there, and a keytab's are renewed.
+  // Tickets are looked for each time: kinit may have been there, and a keytab's are renewed.
   Result<std::unique_ptr<SecurityContext>> open(const Principal& server,
                                                 Mechanism mechanism) const override {
     GANGRUN_TRY(lifetime());

@@ -63,7 +63,7 @@ struct AccessOptions {
   bool allows_insecure = false;  // whether insecure-skip-tls-verify of the file is followed
 };
 
-// What of the machine the way to the cluster depends on; tests give another.
+// The things of the machine on which the way to the cluster depends; tests give others.
 struct Surroundings {
   std::map<std::string, std::string>
       environment;  // KUBECONFIG, HOME, KUBERNETES_SERVICE_*, proxies

@@ -30,7 +30,7 @@ using ActivityHandle = std::unique_ptr<Activity>;
 inline constexpr std::size_t kMaxObjectBytes = std::size_t{8} * 1024 * 1024;
 // Of the answer for a page of a collection, or for all of its metadata.
 inline constexpr std::size_t kMaxPageBytes = std::size_t{64} * 1024 * 1024;
-// A collection is asked for in pages of so many objects; one that has more pages has no end.
+// A collection is read in pages of so many objects; one that has more pages has no end.
 inline constexpr int kPageObjects = 500;
 inline constexpr int kMaxPages = 100;
 
@@ -147,7 +147,7 @@ using PluginRunner = std::function<base::Result<std::string>(
 
 // A client of one API server, in the loop; every callback comes in it, never inside a call. Answers
 // of 429, 500, 502, 503 and 504 and broken connections are met by asking again (Retry-After is
-// followed, else random pauses from 0.1 s to 10 s); 401 by logging in anew, once. So whoever
+// followed, else random pauses from 0.1 s to 10 s); 401 by logging in again, once. So whoever
 // creates something under a name of his own takes kAlreadyExists for done: it may be his own first
 // try that was not answered. Everything made from it must go before it does.
 class Client {

@@ -46,7 +46,7 @@ class OutputReader {
       return error(base::format("has the kind {}; allowed is {}", shown(kind), kKind));
     }
     if (version != plugin_.api_version) {
-      return error(base::format("has the apiVersion {}; it was asked for {}", shown(version),
+      return error(base::format("has the apiVersion {}; the request was for {}", shown(version),
                                 plugin_.api_version));
     }
     const auto status = json->find("status");

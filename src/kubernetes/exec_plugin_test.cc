@@ -73,7 +73,7 @@ TEST(ReadPluginOutput, SaysWhatIsWrongAndShowsNothingOfIt) {
   EXPECT_EQ(exec_plugin_error(R"(["secret"])"), "is not a JSON object");
   EXPECT_EQ(exec_plugin_error("{}"), "has the kind \"\"; allowed is ExecCredential");
   EXPECT_EQ(exec_plugin_error(R"({"kind": "ExecCredential", "apiVersion": "v1"})"),
-            "has the apiVersion \"v1\"; it was asked for client.authentication.k8s.io/v1");
+            "has the apiVersion \"v1\"; the request was for client.authentication.k8s.io/v1");
   EXPECT_EQ(exec_plugin_error(output("null")), "has no status");
   EXPECT_EQ(exec_plugin_error(output("{}")),
             "has neither token nor clientCertificateData and clientKeyData");

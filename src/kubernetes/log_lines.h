@@ -9,7 +9,7 @@ namespace gangrun::kubernetes {
 // A longer line is told in pieces of this size, each with the line's time.
 inline constexpr std::size_t kMaxLogLineBytes = std::size_t{1024} * 1024;
 
-// The lines of a container's log that was asked for with its times ("2026-01-31T12:00:00.123456789Z
+// The lines of a container's log that was requested with its times ("2026-01-31T12:00:00.123456789Z
 // text"), from its bytes.
 class LogLines {
  public:

@@ -18,14 +18,14 @@
 namespace gangrun::kubernetes {
 
 inline constexpr base::Duration kTokenFileAge = base::seconds(60);
-// So long before a plugin's credentials expire others are asked for.
+// So long before a plugin's credentials expire others are requested.
 inline constexpr base::Duration kExpiryMargin = base::seconds(60);
 inline constexpr base::Duration kPluginLimit = base::seconds(60);
 
 // With what a request goes to the server.
 struct Way {
   std::shared_ptr<const net::Remote> remote;
-  net::Headers headers;  // who we are, and for whom we act
+  net::Headers headers;  // who we are, and the user for which we act
 };
 
 // Logs in: keeps what was found out as long as it is good. In the loop; a plugin runs on a thread
@@ -48,7 +48,7 @@ class LoginSource {
   // `on_way` at once or later, with the number of the login; never when `alive` has gone.
   void get(std::weak_ptr<void> alive, OnWay on_way);
 
-  // The server does not take the login of that number. False: there is no other to be had.
+  // The server does not take the login of that number. False: no other is available.
   bool forget(std::uint64_t number);
 
  private:

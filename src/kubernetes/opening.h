@@ -13,7 +13,7 @@
 
 namespace gangrun::kubernetes {
 
-// What a WebSocket is asked for with.
+// The request that opens a WebSocket.
 struct OpeningRequest {
   std::string path;
   Query query;

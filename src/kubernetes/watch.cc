@@ -78,7 +78,7 @@ void Watch::on_piece(std::string_view piece) {
     setbacks_ = 0;
     well();
   } else {
-    core_.logger.debug("the watch of {} begins anew: {}", request_.path, taken.error().message);
+    core_.logger.debug("the watch of {} begins again: {}", request_.path, taken.error().message);
     stream_.reset();
     pause();
   }

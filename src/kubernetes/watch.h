@@ -10,7 +10,7 @@
 
 namespace gangrun::kubernetes {
 
-// A page that does not come for so long, and the head of a watch, are asked for again.
+// A page that does not come for so long, and the head of a watch, are requested again.
 inline constexpr base::Duration kPageLimit = base::seconds(60);
 // The server sends a bookmark about every minute: one that is silent for longer has gone.
 inline constexpr base::Duration kWatchSilence = base::seconds(150);

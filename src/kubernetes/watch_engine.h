@@ -31,7 +31,7 @@ class WatchEngine {
  public:
   explicit WatchEngine(WatchRequest request) : request_(std::move(request)) {}
 
-  // Whether a page is to be asked for next; else a watch.
+  // Whether a page is the next request; else a watch.
   [[nodiscard]] bool lists() const { return version_.empty(); }
   // What to ask with; `dice`, from 0 to 1, spreads the ends of the watches.
   [[nodiscard]] Query query(double dice) const;
@@ -45,7 +45,7 @@ class WatchEngine {
   // A watch is over, however it ended, and the next one may begin.
   void end_watch();
 
-  // The server refused a page or a watch. True: because what we know is too old; it begins anew.
+  // The server refused a page or a watch. True: because what we know is too old; it begins again.
   bool refused(const Refusal& refusal);
 
  private:

@@ -68,7 +68,7 @@ TEST(WatchEngine, AListWithoutAnEndIsNone) {
     ASSERT_TRUE(engine.take_page(page({pod("a", "1")}, "7", "more")).ok()) << number;
   }
   EXPECT_FALSE(engine.take_page(page({pod("a", "1")}, "7", "more")).ok());
-  // It begins anew.
+  // It begins again.
   EXPECT_EQ(value_of(engine.query(0), "continue"), "none");
   const auto whole = engine.take_page(page({pod("b", "2")}, "8"));
   ASSERT_TRUE(whole.ok() && whole->has_value());

@@ -43,7 +43,7 @@ base::Result<> check_target(const CallRequest& request) {
       request.target.starts_with('/') && std::all_of(request.target.begin(), request.target.end(),
                                                      [](char c) { return c > 0x20 && c < 0x7f; });
   if (is_good) return {};
-  return base::invalid_argument("what is asked for does not begin with \"/\" or is not encoded");
+  return base::invalid_argument("the target does not begin with \"/\" or is not encoded");
 }
 
 base::Result<std::string> make_head(const Remote& remote, const CallRequest& request) {

@@ -51,7 +51,7 @@ class Remote {
 
 struct CallRequest {
   std::string method = "GET";
-  std::string target = "/";  // as it stands in the request line, encoded; see make_target()
+  std::string target = "/";  // as in the request line, encoded; see make_target()
   Headers headers;           // besides Host, Content-Length and Connection
   std::string body;
 };

@@ -9,7 +9,7 @@
 
 namespace gangrun::net {
 
-// What a job's server shows to those who connect, made anew for each job. Nobody signs for it: a
+// What a job's server shows to those who connect, made for each job. Nobody signs for it: a
 // client knows its fingerprint beforehand.
 struct JobCertificate {
   std::string certificate_pem;

@@ -12,7 +12,7 @@
 // said.
 namespace gangrun::net {
 
-// An error where MD5 is not to be had, as on a machine with FIPS rules. To be asked before the two
+// An error where MD5 is not available, as on a machine with FIPS rules. To be asked before the two
 // below are used.
 base::Result<> check_md5();
 

@@ -58,7 +58,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   ErrorCode write_error_;
   std::array<char, std::size_t{64} * 1024> chunk_{};
   std::string in_;
-  // Made anew after each interim answer.
+  // Made again after each interim answer.
   std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> parser_;
   base::Instant moved_ = std::chrono::steady_clock::now();
   std::optional<base::Result<HttpResponse>> result_;

@@ -74,7 +74,8 @@ class Server {
   // Without encryption, on 127.0.0.1 only: for programs of this machine that speak nothing else.
   base::Result<std::uint16_t> listen_loopback(std::uint16_t port);
 
-  // Without encryption, on a numeric address: for what everybody who comes may see, or by whom.
+  // Without encryption, on a numeric address: for pages that everybody may see, or whose users
+  // others have checked.
   base::Result<std::uint16_t> listen_plain(const std::string& address, std::uint16_t port);
 
   // Asked as soon as the head of a request is there: an answer refuses it and ends the connection,

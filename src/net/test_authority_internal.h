@@ -15,7 +15,7 @@ struct TestIdentity {
   base::Secret key_pem;
 };
 
-// Somebody who vouches for others, made anew for a test.
+// Somebody who vouches for others, made for a test.
 class TestAuthority {
  public:
   explicit TestAuthority(const std::string& name = "authority")

@@ -13,7 +13,7 @@ struct Url {
   bool tls = false;
   std::string host;
   std::uint16_t port = 0;
-  std::string target = "/";  // path and query, as they stand in a request line
+  std::string target = "/";  // path and query, as in a request line
 
   bool operator==(const Url&) const = default;
 };

@@ -1,5 +1,5 @@
 // What describes a job file (docs/job.schema.json, docs/job.md, the Python package) says the same
-// as the parser. GANGRUN_UPDATE_GOLDEN=1 writes anew what is made from the tables of fields.
+// as the parser. GANGRUN_UPDATE_GOLDEN=1 writes again what is made from the tables of fields.
 #include <gmock/gmock.h>
 
 #include <algorithm>

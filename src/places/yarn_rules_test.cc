@@ -158,7 +158,7 @@ TEST(Places, ThisMachineRefusesWhatOnlyAClusterHas) {
             "");
 }
 
-// Who tries a file for a cluster here is told what of it has no use.
+// A user who tries a file for a cluster here learns which parts of it have no use.
 TEST(Places, ThisMachineTakesAFileForAClusterAndNamesWhatItIgnores) {
   const auto draft = parse_spec(
       "tasks: {w: {label: gpu, one_per_node: true}}\ncommand: x\nyarn: {queue: a, "

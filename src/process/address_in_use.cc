@@ -13,7 +13,7 @@ namespace gangrun::process {
 
 namespace {
 
-// In small letters; a line is looked at without regard to case.
+// In small letters; case makes no difference in a line.
 constexpr std::string_view kSigns[] = {
     "address already in use",    // strerror(): C, C++, Python, Go, Java, gRPC, PyTorch
     "address in use",            // Rust, BSD

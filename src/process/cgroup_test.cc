@@ -138,7 +138,7 @@ TEST_F(CgroupOnHost, IsNotRemovedWhileSomebodyIsInIt) {
   status_of(pid);
 }
 
-// A task's guardian and agent were killed at once: its group stayed for ever.
+// A task's guardian and agent were killed at once: its group stayed forever.
 TEST_F(CgroupOnHost, IsRemovedWhenItsMakerHasEndedAndNobodyIsInIt) {
   if (!group.ok()) return;
   int told[2];

@@ -4,7 +4,7 @@
 namespace gangrun::process {
 
 // From now on no crash of this process or of a fork of it leaves a core file, and only root may
-// look into its memory. A program that it starts is not concerned: the kernel begins anew with
+// look into its memory. A program that it starts is not concerned: the kernel resets this with
 // exec().
 //
 // Its files in /proc belong to root then: this user still reads what all may read (stat, status,

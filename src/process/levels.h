@@ -8,8 +8,8 @@
 
 namespace gangrun::process {
 
-// How surely everything that a task starts ends with it; best first. What each covers, and what it
-// does not, stands in containment.h.
+// The guarantee that everything that a task starts ends with it; best first. What each covers, and
+// what it does not, stands in containment.h.
 enum class Level { kPidNamespace, kCgroup, kSubreaper };
 
 inline constexpr std::array kLevels{Level::kPidNamespace, Level::kCgroup, Level::kSubreaper};

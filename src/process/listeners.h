@@ -37,8 +37,8 @@ struct Listener {
 // many connections: for each change of state and now and then, not for a tight loop.
 base::Result<std::vector<Listener>> listeners_on(std::uint16_t port);
 
-// A listener on `port` that is none of `own_sockets`: somebody else listens there. A socket of ours
-// that a task inherited and listened on stays a listener when the task is dead.
+// A listener on `port` that is not one of `own_sockets`: somebody else listens there. A socket of
+// ours that a task inherited and listened on stays a listener when the task is dead.
 base::Result<std::optional<Listener>> foreign_listener(std::uint16_t port,
                                                        const std::vector<int>& own_sockets);
 

@@ -27,7 +27,7 @@ constexpr std::size_t kMaxCountsBytes = std::size_t{256} << 10U;
 constexpr base::milliseconds kMaxLogDelay(100);
 // From a kill until its process has ended for whoever waits for it: some gigabytes take a second.
 constexpr base::seconds kLongestDeath(10);
-// A flood in the log is not followed for ever.
+// A flood in the log is followed only so far.
 constexpr int kMaxRecords = 20'000;
 // The inode of the first PID namespace, fixed in the kernel.
 constexpr ino_t kFirstPidNamespace = 0xEFFFFFFC;
@@ -116,7 +116,7 @@ OutOfMemoryCounts OutOfMemoryWatch::read_counts() const {
   OutOfMemoryCounts counts{.cgroup_2 = read_count(cgroup_2_file_),
                            .cgroup_1 = read_count(cgroup_1_file_),
                            .host = std::nullopt};
-  // A long text, which the kernel makes anew for each who reads it.
+  // A long text, which the kernel makes for each reader.
   if (!counts.cgroup_2 && !counts.cgroup_1) counts.host = read_count("/proc/vmstat");
   return counts;
 }

@@ -58,7 +58,7 @@ class OutputPump {
   // writers have ended; if one escaped and still writes, no more than a pipe holds is read.
   void finish();
 
-  // Hands on the current line and a carriage return, if carriage returns have drawn it anew since
+  // Hands on the current line and a carriage return, if carriage returns have drawn it again since
   // the last call: how a progress bar is seen before its line ends. As often as the caller wants to
   // show it. No other line ends so; the next one replaces it.
   void tell_redrawn();

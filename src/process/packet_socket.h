@@ -57,7 +57,7 @@ class PacketSocket {
 
   // kInvalidArgument where it is over a limit, kResourceExhausted where too many wait; else it is
   // sent, now or by flush(). An error of flush(), or another one, means that this packet or an
-  // earlier one can never be sent. That the peer is gone is told by receive().
+  // earlier one can never be sent. receive() tells that the peer is gone.
   base::Result<> send(Packet packet);
   base::Result<> flush();
   // The next packet; none where there is none yet; kUnavailable once the peer is gone.

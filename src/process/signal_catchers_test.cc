@@ -39,7 +39,7 @@ TEST(SignalCatchers, WhatIsNoMaskIsNone) {
 
 void ignore_it(int) {}
 
-// A parent that was gone before it was asked for sends no signal.
+// A parent that was gone before the request sends no signal.
 void end_with_parent(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(0);

@@ -92,7 +92,7 @@ base::Result<std::vector<Mapping>> mappings_of(const SpawnOptions& options) {
           options, fmt::format("descriptor {} cannot be inherited as {}", mapping.fd, mapping.as));
     }
     if (i > 0 && mappings[i - 1].as == mapping.as) {
-      return cannot_start(options, fmt::format("descriptor {} is asked for twice", mapping.as));
+      return cannot_start(options, fmt::format("descriptor {} is given twice", mapping.as));
     }
   }
   return mappings;

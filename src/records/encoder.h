@@ -38,7 +38,8 @@ class ZeroEndedLines {
 
  private:
   const std::vector<Field> fields_;
-  std::string held_;  // what of the file is in no line yet; whole records, but for the first
+  std::string
+      held_;  // the part of the file that is in no line yet; whole records, but for the first
   std::size_t last_record_ = 0;  // where in held_ it begins
 };
 

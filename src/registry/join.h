@@ -70,8 +70,8 @@ net::HttpResponse response_of(const JoinAnswer& answer);
 base::Result<JoinAnswer> join(const net::Endpoint& endpoint, const base::Secret& secret,
                               const JoinRequest& request, base::Instant deadline);
 
-// A place whose tasks come by themselves, as the master sees it beside cluster::Cluster. Called on
-// the loop's thread.
+// A place whose tasks connect by themselves, as the master sees it beside cluster::Cluster. Called
+// on the loop's thread.
 class Joining {
  public:
   virtual ~Joining() = default;

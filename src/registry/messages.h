@@ -201,7 +201,7 @@ struct FiguresMessage {
 };
 
 // A part of what the run has left as its result, sent when its processes have ended and before the
-// end is told. The next part follows when the master has this one; a new session begins anew.
+// end is told. The next part follows when the master has this one; a new session begins again.
 struct ResultMessage {
   int attempt = 1;
   int generation = 1;
@@ -412,7 +412,7 @@ using MasterMessage = std::variant<WelcomeMessage, AliveMessage, StartMessage, N
 std::string encode(const AgentMessage& message);
 std::string encode(const MasterMessage& message);
 
-// A cluster spec as it stands in a start message and in the answer of the REST interface. For the
+// A cluster spec as a start message has it, and the answer of the REST interface. For the
 // starts of a whole generation see starts.h.
 std::string encode_cluster_spec(const job::ClusterSpec& spec);
 

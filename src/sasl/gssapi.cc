@@ -79,7 +79,7 @@ base::Result<std::string> Gssapi::respond(std::string_view challenge) {
 }
 
 base::Result<std::string> Gssapi::next_token(std::string_view challenge) {
-  // An empty token would begin the login anew.
+  // An empty token would begin the login again.
   if (challenge.empty() == began_) return wrong("the server answers in the wrong order");
   began_ = true;
   GANGRUN_ASSIGN(std::string token, context_->step(challenge));

@@ -15,7 +15,7 @@ inline constexpr std::size_t kMaxUnderWay = 256;
 
 // Which operations make the nodes on a server those that are wanted. No socket, no clock: it is
 // told of connections and answers. A server carries out the operations of one session in their
-// order, so a parent and its child are asked for without waiting between them.
+// order, so a parent and its child are requested without waiting between them.
 class Keeper {
  public:
   // All nodes that are wanted from now on, instead of those before. What was made and is no longer

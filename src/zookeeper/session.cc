@@ -22,7 +22,7 @@ namespace {
 // After each server was tried once.
 constexpr std::chrono::seconds kPauseOfARound(1);
 constexpr std::chrono::seconds kShortestTry(1);
-// Of one step of a login: a server of Kerberos may be asked for it.
+// Of one step of a login: a server of Kerberos may have to answer for it.
 constexpr std::chrono::seconds kLoginStepLimit(30);
 
 }  // namespace

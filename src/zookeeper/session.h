@@ -44,14 +44,14 @@ class Session {
     base::Secret credentials{};  // "user:password"
     std::vector<Administrator> administrators{};
     std::optional<Tls> tls{};  // none: in the clear
-    LoginStart login{};        // done anew on each connection; none: no login by SASL
+    LoginStart login{};        // done again on each connection; none: no login by SASL
   };
   // With a sentence for people that says why it is not connected, where that is known.
   using OnState = std::function<void(SessionState, const std::string&)>;
 
   // Begins to connect and does not wait for it; `on_state` is called later. The loop outlives the
-  // session. kInvalidArgument: no server, or one that is none, or
-  // TLS that cannot be used.
+  // session. kInvalidArgument: no server, an invalid one, or TLS
+  // that cannot be used.
   static base::Result<std::unique_ptr<Session>> open(net::EventLoop& loop, const Options& options,
                                                      OnState on_state);
   Session(Private, std::unique_ptr<Impl> impl);  // for open()

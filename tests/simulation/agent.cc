@@ -8,7 +8,7 @@ namespace gangrun::simulation {
 
 namespace {
 
-// An observer that always made progress would be awaited for ever.
+// An observer that always made progress would be awaited forever.
 constexpr int kMaxProgress = 20;
 constexpr std::int64_t kMaxStopMs = 2'000;
 // From the end of the lease to the end of the user's process: less than the gang allows for it.

@@ -40,7 +40,7 @@ class Agent final : public registry::AgentSideOutput {
   job::TaskId task;
   std::size_t number = 0;
   std::size_t index = 0;  // of its task
-  int asked = 0;          // the attempt with which it was asked for
+  int asked = 0;          // the attempt with which it was requested
   Life life = Life::kPlacing;
   job::Address address;
   bool hung = false;

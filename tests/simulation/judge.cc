@@ -190,7 +190,7 @@ void World::judge_publish(const job::ClusterSpec& spec) {
   judge_sizes(spec);
 }
 
-// No generation is smaller than its type may be, or larger than was asked for.
+// No generation is smaller than its type may be, or larger than the job wants it.
 void World::judge_sizes(const job::ClusterSpec& spec) {
   for (const job::TaskSpec& task : schedule_.spec.tasks) {
     if (job::effective_policy(schedule_.spec, task) == job::Policy::kSidecar) continue;

@@ -29,7 +29,7 @@ job::TaskSpec task_spec(const std::string& type, int instances) {
   return task;
 }
 
-// Some of the types may be smaller than they are asked for, or have spares.
+// Some of the types may be smaller than the job wants them, or have spares.
 void make_flexible(job::JobSpec& spec, Random& random) {
   for (job::TaskSpec& task : spec.tasks) {
     const job::Policy policy = job::effective_policy(spec, task);

@@ -22,7 +22,7 @@ struct Mischief {
   int agent_death = 0;      // of an agent: it dies some time
   int session_break = 0;    // of an agent: its session breaks some time
   int partition = 0;        // of an agent: nothing reaches it for a while
-  int host_lost = 0;        // of a partition: for ever
+  int host_lost = 0;        // of a partition: it never ends
   int disobedient = 0;      // of a run: it ignores SIGTERM
   int hung = 0;             // of an agent: it ignores commands
   int unkillable = 0;       // of a hung agent: Kill does not help

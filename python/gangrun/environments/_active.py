@@ -21,7 +21,7 @@ from gangrun import _modules
 from gangrun.environments import _editable, _start
 from gangrun.environments._pack import Source
 
-FORMAT = 1  # of what is packed: another one is packed anew
+FORMAT = 1  # of what is packed: another one is packed again
 # Of the standard library: what only its own tests and builds of other interpreters need.
 UNNEEDED = {"test", "tests", "idlelib", "turtledemo", "ensurepip", "site-packages", "dist-packages", "EXTERNALLY-MANAGED"}
 # Of a virtual environment's folder: what is of no use elsewhere, or comes from the interpreter.

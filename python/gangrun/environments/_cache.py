@@ -13,7 +13,7 @@ from typing import Callable, Iterator
 
 from gangrun.errors import CommandFailed
 
-# The newest are kept even when nobody has used them lately; what was asked for in the last hour is never removed,
+# The newest are kept even when nobody has used them lately; one that was wanted in the last hour is never removed,
 # since somebody may be about to upload it.
 KEPT = 4
 USED_SECONDS = 30 * 24 * 3600

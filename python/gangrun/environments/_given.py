@@ -70,7 +70,7 @@ def _remembered(path: str) -> Contents:
     try:
         known = [entry for entry in json.loads(memory.read_text()) if len(entry) == 2]
     except (OSError, ValueError, TypeError):
-        pass  # it is looked into anew
+        pass  # it is read again
     for entry in known:
         if entry[0] == state:
             return Contents(**entry[1])

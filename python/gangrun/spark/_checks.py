@@ -21,7 +21,7 @@ def context_of(given: Any) -> Any:
     else:
         try:
             sc = given.sparkContext
-        except Exception as error:  # Spark Connect has the attribute, and raises when it is asked for it
+        except Exception as error:  # Spark Connect has the attribute, and raises when somebody reads it
             raise InvalidJob(f"sc: {type(given).__name__} has no SparkContext ({type(error).__name__}); allowed: a SparkContext, "
                              "or a SparkSession that is not one of Spark Connect") from None
     if getattr(sc, "_jsc", None) is None:

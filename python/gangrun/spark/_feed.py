@@ -1,4 +1,4 @@
-"""The node's end of the feed: frames in, rows out in the pieces that are asked for; results back.
+"""The node's end of the feed: frames in, rows out in the pieces that are wanted; results back.
 
 One `Feed` belongs to a node's process. Whoever reads holds its lock; a thread of it listens to what the driver says
 ("flush", "end"), another one tells figures and watches that the node goes on.
@@ -323,7 +323,7 @@ class Feed:
             self._give(partition, _frames.RESULTS_END, _frames.encode_count(partition.given))
 
     def _look_for_the_end(self, partition: Partition) -> None:
-        """It may be in the ring already: then its feeder need not wait until the next batch is asked for."""
+        """It may be in the ring already: then its feeder need not wait until somebody wants the next batch."""
         if self._partition is partition and partition.given == partition.delivered and self._reading.acquire(blocking=False):
             try:
                 if self._piece is None and not self._is_done:

@@ -59,7 +59,7 @@ _kept: Optional[tuple[Any, Model]] = None
 
 
 def kept(wanted: Wanted) -> Model:
-    """The model, loaded once in this process; anew where another one is wanted, or it was written again."""
+    """The model, loaded once in this process; again where another one is wanted, or it was written again."""
     global _kept
     with _lock:
         key = wanted, _stamp(wanted.path)

@@ -39,7 +39,7 @@ SPARKS_OWN = ("PYTHON_WORKER_FACTORY_PORT", "PYTHON_WORKER_FACTORY_SECRET", "PYT
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What every start task is told by the driver. The secrets in it are not shown by repr."""
+    """What the driver tells every start task. The secrets in it are not shown by repr."""
 
     job_id: str
     host: str

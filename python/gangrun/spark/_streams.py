@@ -33,10 +33,10 @@ _known: weakref.WeakValueDictionary[str, Streams] = weakref.WeakValueDictionary(
 
 
 class _TooLate(errors.InvalidJob):
-    """What a batch is answered that comes when the end of its stream was asked for. Spark passes only the text on."""
+    """The answer to a batch that comes after a request for the end of its stream. Spark passes only the text on."""
 
     def __init__(self) -> None:
-        super().__init__("gangrun: the end of this stream was asked for")
+        super().__init__("gangrun: the end of this stream was requested")
 
 
 def is_dstream(data: Any) -> bool:
@@ -149,7 +149,7 @@ class Streams:
             if time.monotonic() > limit:
                 raise errors.JobTimeout(f"{self.cluster.id}: the query {stream.id} did not end within {END_LIMIT_S} s",
                                         self.cluster.master.status)
-            with contextlib.suppress(Exception):  # what it ended with is looked at below
+            with contextlib.suppress(Exception):  # how it ended is checked below
                 stream.awaitTermination(LOOK_S / 10)
         stream.stop()
         error = stream.exception()
@@ -214,7 +214,7 @@ class _Batch:
         streams = _known.get(self.job_id)
         if streams is None or self.plan is None:
             raise errors.InvalidJob(f"{self.job_id} was the cluster of another run, and ended with it: a StreamingContext that comes from a "
-                                    "checkpoint has no nodes. Make the context anew, or take Structured Streaming "
+                                    "checkpoint has no nodes. Make the context again, or take Structured Streaming "
                                     "(gangrun.spark.train_stream), whose checkpoints go together with new nodes")
         try:
             streams.feed(data, self.plan)
@@ -272,4 +272,4 @@ def request_stop_at(host: str, port: int) -> None:
             _put_stop(folder)
             return
     raise errors.NoSuchJob(f"no cluster of this user at {host}:{port} on this machine is fed by a stream; looked in {home}/jobs. The end of a "
-                           "stream is asked for where its driver runs, by the same user")
+                           "stream is requested where its driver runs, by the same user")

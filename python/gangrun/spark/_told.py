@@ -20,7 +20,7 @@ CLOSE_S = 10.0  # for the line that is being written
 PROPERTIES = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 PYTHON_ERROR = re.compile(r"^(?:\w+\.)*(?:\w+Error|\w+Exception|NotInstalled|Refused|PeerGone|NotThere|NotFed): .*", re.MULTILINE)
 NOT_FED = re.compile(r"^gangrun\.spark\._feeding\.NotFed: (.*)", re.MULTILINE)
-# What Spark says of it, in the words of 3.5 and of 4; the executor's version, then the driver's.
+# What Spark says of it, as 3.5 and 4 write it; the executor's version, then the driver's.
 OTHER_PYTHON = re.compile(r"different version:? \(?(\d+)[.,] ?(\d+)\)? than that in driver:? (\d+\.\d+)")
 MAX_SAID = 2000
 

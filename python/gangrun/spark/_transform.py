@@ -59,7 +59,7 @@ def factory_bytes(sc: Any, factory: Optional[Callable[[], Any]]) -> Optional[byt
 
 
 def apply(sc: Any, frame: Any, work: Work) -> Any:
-    """The DataFrame of the outputs. Of a model one task is asked what it gives; all else happens when Spark is asked for the rows."""
+    """The DataFrame of the outputs. One task tells what a model gives; all else happens when somebody wants the rows."""
     from gangrun.spark import _runtime
 
     try:

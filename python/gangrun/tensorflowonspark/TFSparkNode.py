@@ -84,7 +84,7 @@ class TFNodeContext:
 
     def _let_go(self) -> None:
         """What `release_port` of TFCluster.run does: nobody but the function may take the port, so it stays reserved until the
-        function itself gives it back."""
+        function itself closes it."""
         if self.tmp_socket is not None:
             _reserved.append(self.tmp_socket)
             self.tmp_socket = None
@@ -92,7 +92,7 @@ class TFNodeContext:
 
 def _give_back(held: socket.socket) -> None:
     """The agent has the same socket, so closing it here is not enough. A socket that ends to listen loses its port for
-    everybody who has it, unless the port was asked for by its number."""
+    everybody who has it, unless the port was requested by its number."""
     import ctypes
 
     # As connect(2) has it: an address of no family takes back what the socket was.

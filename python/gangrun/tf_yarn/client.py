@@ -175,7 +175,7 @@ class _Tries:
         status, succeeded = events.status, failure is None
         metrics = metrics_of(report.ended(events.figures, status, time.time()))
         text = describe(status, failure) if failure is not None else None
-        # Of the last try it is told by the exception.
+        # The exception tells it of the last try.
         report.tell(report.final(status, metrics, text if n_try < self.arguments.nb_retries else None))
         self.recorder.on_end({str(task["task"]): report.status_of(task, succeeded) for task in status.get("tasks", ())},
                              metrics, n_try)

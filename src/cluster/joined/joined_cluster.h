@@ -27,9 +27,9 @@ inline constexpr std::chrono::milliseconds kBrokenConnection{1500};
 // Tasks that a sentence names one by one.
 inline constexpr std::size_t kMaxNamed = 10;
 
-// Tasks that come by themselves: something else starts them (Spark, in its executors), each asks to
-// join, and nobody but its session tells how its agent does. Each task comes once: who comes second
-// is told so.
+// Tasks that connect by themselves: something else starts them (Spark, in its executors), each asks
+// to join, and nobody but its session tells how its agent does. Each task comes once: who comes
+// second is told so.
 class JoinedCluster final : public Cluster, public registry::Joining {
  public:
   // `master_host`: by which an agent reaches the master, where it does not know better.

@@ -119,7 +119,7 @@ TEST_F(JoinedClusterTest, ABrokenConnectionIsTheEndIfItDoesNotComeBack) {
   EXPECT_EQ(ended.task, first_);
   EXPECT_THAT(to_words(ended.why),
               HasSubstr("its connection broke and did not come back within 1.5 s"));
-  // What failed because of it comes later than that.
+  // Failures that follow from it come later.
   EXPECT_LE(ended.ended_at, broken);
   EXPECT_EQ(count<job::AgentEnded>(), 1);
 }

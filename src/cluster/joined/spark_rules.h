@@ -6,14 +6,14 @@
 
 namespace gangrun::cluster {
 
-// The place whose tasks come by themselves, from the executors of a Spark application.
+// The place whose tasks connect by themselves, from the executors of a Spark application.
 inline constexpr std::string_view kSpark = "spark";
 
 inline constexpr std::string_view kWorksAtExecutor =
     "tasks work in the folder of their executor, which Spark removes: write what is to stay to a "
     "file system that all see";
 
-// What of a job can be where Spark decides what its executors have.
+// The parts of a job that are possible where Spark decides about its executors.
 job::Place spark_place();
 
 }  // namespace gangrun::cluster

@@ -53,7 +53,8 @@ std::vector<AgentProcesses> agent_processes(std::string_view job_id) {
   std::set<pid_t> starting;
   for (const auto& [pid, parent] : parents) {
     const auto above = parents.find(parent);
-    // What an agent starts has the agent's command line until it is executed.
+    // A process that an agent starts has the agent's command line until it executes its own
+    // program.
     const bool is_starting = above != parents.end() && parents.contains(above->second);
     if (is_starting) starting.insert(pid);
     if (above != parents.end() && !is_starting) found.push_back({parent, pid});

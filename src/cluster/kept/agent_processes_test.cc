@@ -64,7 +64,7 @@ TEST(AgentProcesses, AreThoseOfTheJobOnly) {
   EXPECT_TRUE(agent_processes(job).empty());
 }
 
-// Another user's process with the name of an agent kept the job's folder on its host for ever.
+// Another user's process with the name of an agent kept the job's folder on its host forever.
 TEST(AgentProcesses, AreOfThisUserOnly) {
   const std::string job = base::format("job-{}-users", ::getpid());
   auto others = shell("sleep 60 & wait", agent_name(job, {"worker", 0}));

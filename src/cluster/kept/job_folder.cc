@@ -29,7 +29,7 @@ namespace {
 
 using base::Result;
 
-// An id is made anew when another job has taken it in the same second.
+// Another id is made when another job has taken it in the same second.
 constexpr int kMaxIdTries = 100;
 constexpr std::chrono::hours kCertificateValidity(24 * 366);
 // So often another command may be in the way of a removal: each time it has removed something.
@@ -59,7 +59,7 @@ bool is_job_id(std::string_view id) {
   return true;
 }
 
-// What an id has of the job's name.
+// The part of the job's name that an id has.
 std::string_view name_in_id(std::string_view name) {
   if (name.size() <= kMaxNameInId) return name;
   name = name.substr(0, kMaxNameInId);
@@ -135,7 +135,7 @@ base::Error in_words(const base::Error& error, const std::string& home) {
     case base::Code::kPermissionDenied:
     case base::Code::kNotFound:
     case base::Code::kAlreadyExists:
-    case base::Code::kInvalidArgument:  // a file where a folder should be, or a path that is none
+    case base::Code::kInvalidArgument:  // a file where a folder should be, or an invalid path
       advice = "; set GANGRUN_HOME to a folder that you can write";
       break;
     default: break;  // no other folder would help

@@ -13,7 +13,7 @@
 #include "job/spec.h"
 #include "net/certificate.h"
 
-// Where a job of this machine keeps what it has: $GANGRUN_HOME/jobs/ID (docs/commands.md).
+// The files of a job of this machine: $GANGRUN_HOME/jobs/ID (docs/commands.md).
 namespace gangrun::cluster {
 
 // Ended jobs beyond so many are removed when a new one is made, the oldest first; those that have
@@ -35,10 +35,10 @@ struct JobPaths {
   [[nodiscard]] std::string secret() const { return folder + "/secret"; }
   [[nodiscard]] std::string certificate() const { return folder + "/certificate.pem"; }
   [[nodiscard]] std::string key() const { return folder + "/key.pem"; }
-  // Where agents on other hosts find the job's master, whichever it is.
+  // The file in which agents on other hosts find the job's master, whichever it is.
   [[nodiscard]] std::string tls_port() const { return folder + "/tls.port"; }
   [[nodiscard]] std::string socket() const { return folder + "/master.sock"; }
-  // Where the starter of the agents waits for the next master (process/starter.h).
+  // The socket at which the starter of the agents waits for the next master (process/starter.h).
   [[nodiscard]] std::string starter_socket() const { return folder + "/agents.sock"; }
   [[nodiscard]] std::string lock() const { return folder + "/master.lock"; }
   // A detached job has these four until it has ended: how it is started, with which environment,
@@ -51,11 +51,11 @@ struct JobPaths {
   [[nodiscard]] std::string master_log() const { return folder + "/master.log"; }
   [[nodiscard]] std::string journal() const { return folder + "/journal"; }
   [[nodiscard]] std::string logs() const { return folder + "/logs"; }
-  // What tasks have left as their results, each in a file "TYPE-INDEX".
+  // The results of tasks, each in a file "TYPE-INDEX".
   [[nodiscard]] std::string results() const { return folder + "/results"; }
-  // What other hosts have of the job, or may have (cluster/ssh/host_records.h).
+  // A record of what other hosts have of the job, or may have (cluster/ssh/host_records.h).
   [[nodiscard]] std::string hosts() const { return folder + "/hosts.json"; }
-  // What was brought of the files of tasks on other machines, each in a folder "TYPE-INDEX", or in
+  // The files of tasks on other machines that were brought, each in a folder "TYPE-INDEX", or in
   // one that is called as their host.
   [[nodiscard]] std::string outputs() const { return folder + "/outputs"; }
 };
@@ -96,7 +96,8 @@ class JobFolder {
   base::UniqueFd lock_;
 };
 
-// What a certificate, a label of Kubernetes and a name of DNS can have: an id is a part of all.
+// The letters that a certificate, a label of Kubernetes and a name of DNS can have: an id is a part
+// of all.
 inline constexpr std::size_t kMaxJobIdBytes = 63;
 
 // "wine-20260131-120000-3fa1": name, time (UTC; after the last dash milliseconds in

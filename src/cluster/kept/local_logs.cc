@@ -23,7 +23,7 @@ namespace {
 
 using base::Result;
 
-// Where the kernel does not tell of changes, the files are looked at so often.
+// If the kernel does not tell of changes, the files are read so often.
 constexpr base::milliseconds kUnwatchedInterval(200);
 
 constexpr std::uint32_t kRemoval = IN_DELETE | IN_MOVED_FROM;
@@ -39,7 +39,7 @@ std::size_t whole_characters(std::string_view text) {
   return end > 0 && has_bits(end - 1, 0xC0U) ? end - 1 : text.size();
 }
 
-// What a terminal shows of it in the end.
+// The text that a terminal shows of it in the end.
 std::string_view drawn(std::string_view text) {
   while (text.ends_with('\r')) text.remove_suffix(1);
   return text.substr(text.rfind('\r') + 1);  // 0 where there is none
@@ -131,13 +131,13 @@ std::optional<base::WallTime> LocalLogs::time_of(const Source& source) {
 
 void LocalLogs::watch() {
   if (std::exchange(is_watch_tried_, true)) return;
-  // Users have only so many of these; without one the logs are looked at now and then.
+  // Users have only so many of these; without one the logs are read now and then.
   notify_.reset(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   if (notify_.valid() &&
       ::inotify_add_watch(notify_.get(), folder_.c_str(), IN_CREATE | IN_MODIFY | kRemoval) < 0) {
     notify_.reset();
   }
-  // Of what came before, it tells nothing.
+  // It tells nothing of lines that came before.
   queue_all();
 }
 
@@ -246,7 +246,7 @@ Result<bool> LocalLogs::read_block(Source& source, std::vector<LogLine>& lines,
     return block.size() == kLogBlock;
   }
   if (source.partial.find('\r') != std::string::npos) {
-    // What was drawn over is of no use any more; a line feed may still follow the last return.
+    // Text that was drawn over is of no use any more; a line feed may still follow the last return.
     const bool returned = source.partial.ends_with('\r');
     source.partial = std::string(drawn(source.partial)) + (returned ? "\r" : "");
     if (!source.redraw_at) source.redraw_at = base::SystemClock().now() + redraw_pace_;

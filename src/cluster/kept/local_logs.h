@@ -20,7 +20,7 @@ namespace gangrun::cluster {
 inline constexpr std::size_t kLogBlock = std::size_t{64} << 10U;
 // A line that is longer comes in pieces of about that size.
 inline constexpr std::size_t kMaxWholeLine = std::size_t{1} << 20U;
-// Of the lines that one call of next() returns.
+// The size of the lines that one call of next() returns.
 inline constexpr std::size_t kMaxBatchBytes = std::size_t{1} << 20U;
 
 // Reads the growing files in a job's log folder. Files are opened only while they are read, so a
@@ -51,9 +51,9 @@ class LocalLogs final : public LogReader {
     std::int64_t offset = 0;
     std::string partial;   // a line whose end is not there yet
     bool goes_on = false;  // pieces of it have been given
-    // The partial line is drawn anew: when it is to be given as it is then.
+    // When the partial line, which is drawn again, is to be given as it is then.
     std::optional<base::Instant> redraw_at{};
-    // Of its lines, where they are asked for; and where the partial one begins.
+    // The times of its lines, if they are wanted; and where the partial one begins.
     std::optional<base::KnownTimes> times{};
     std::int64_t line_start = 0;
     bool queued = false;
@@ -83,7 +83,7 @@ class LocalLogs final : public LogReader {
   std::deque<std::size_t> queue_;
 };
 
-// Where the last `lines` lines of a file begin.
+// The position at which the last `lines` lines of a file begin.
 base::Result<std::int64_t> offset_of_tail(const std::string& path, std::int64_t lines);
 
 }  // namespace gangrun::cluster

@@ -84,7 +84,7 @@ TEST_F(LocalLogsTest, LinesHaveTheTimeThatStandsBesideTheirLog) {
       ElementsAre(LogLine{{"worker", 0}, false, "one", LineEnd::kNewline, first},
                   LogLine{{"worker", 0}, false, "two", LineEnd::kNewline, first},
                   LogLine{{"worker", 0}, false, "three", LineEnd::kNewline, later}, of_before));
-  // What has no times may have been written since, too.
+  // A line without a time may have been written since, too.
   EXPECT_THAT(
       lines_of({.since = first + std::chrono::seconds(1)}),
       ElementsAre(LogLine{{"worker", 0}, false, "three", LineEnd::kNewline, later}, of_before));

@@ -34,11 +34,11 @@ namespace {
 
 using base::Result;
 
-// Of the files of a job; all that they tell is a time.
+// The changes of a job's files; all that they tell is a time.
 constexpr std::size_t kMaxLooked = 10'000;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
 constexpr std::size_t kMaxStoredSpecBytes = std::size_t{64} << 20U;
-// Where the kernel does not tell of changes, the caller looks again so often.
+// If the kernel does not tell of changes, the caller looks again so often.
 constexpr base::milliseconds kBlindInterval(200);
 // How often a new master is looked for: it tells nobody of its lock.
 constexpr base::milliseconds kLookInterval(5);
@@ -50,7 +50,7 @@ std::string id_of(const JobPaths& paths) {
 // Whether its master can: only a detached job that has not ended keeps how that is started.
 bool can_come_back(const JobPaths& paths) { return ::access(paths.launch().c_str(), F_OK) == 0; }
 
-// What only a job that lives needs, and a master that was killed has left.
+// Files that only a job that lives needs, and that a master which was killed has left.
 void remove_leftovers(const JobPaths& paths) {
   const std::string left[] = {paths.socket(), paths.launch(), paths.environment()};
   const bool some = std::any_of(std::begin(left), std::end(left), [](const std::string& path) {
@@ -108,7 +108,7 @@ ListedJob unreadable_job(const JobPaths& paths, const base::Error& error) {
 // A folder that another process is just making, or has just removed; or whose maker was killed
 // before it had even written what the job is.
 bool is_being_made(const JobPaths& paths) {
-  // What cannot be looked at is not missing.
+  // A file that cannot be read is not missing.
   const auto is_missing = [](const std::string& path) {
     return ::access(path.c_str(), F_OK) != 0 && errno == ENOENT;
   };
@@ -155,7 +155,7 @@ void lengthen(const JobPaths& paths, base::WallTime now, job::JobStatus& status)
   if (!status.ended.empty()) status.ended = base::to_iso8601(*written);
 }
 
-// What is known of a job before its master has written a status: its spec.
+// The status of a job before its master has written one: it is made of the spec.
 Result<job::JobStatus> status_from_spec(const JobPaths& paths) {
   GANGRUN_ASSIGN(const job::JobSpec spec, stored_spec(paths));
   job::JobStatus status;
@@ -221,7 +221,7 @@ Result<JobPaths> LocalSite::find(std::string_view job) {
   return paths_of(home_, id);
 }
 
-// Of tasks elsewhere only a master learns whether they live.
+// Only a master learns whether tasks elsewhere live.
 bool LocalSite::may_have_tasks(const JobPaths& paths) const {
   if (!agent_processes(id_of(paths)).empty()) return true;
   if (!has_begun(paths)) return false;
@@ -249,7 +249,7 @@ bool LocalSite::has_master_again(const JobPaths& paths, base::Instant deadline) 
 
 Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths, base::Duration limit) {
   const base::Instant deadline = clock_.now() + limit;
-  // What had begun before had a master. One that begins only now has it in a moment.
+  // A job that had begun before had a master. One that begins only now has it in a moment.
   bool had_begun = has_begun(paths);
   // Asked before the journal is read: what a master wrote before it went is all there.
   while (has_master_again(paths, deadline)) {
@@ -288,7 +288,7 @@ Result<std::vector<ListedJob>> LocalSite::list() {
     auto status = status_of(paths, limit);
     if (!status.ok() && status.error().code == base::Code::kUnavailable) {
       limit = kNextAnswerTimeout;
-      // What its master has recorded is true of it, too.
+      // Its master's record is true of it, too.
       const std::string trouble = status.error().message;
       status = stored_status(paths);
       if (status.ok()) status->notes.push_back(trouble);

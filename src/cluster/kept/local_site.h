@@ -60,11 +60,11 @@ class LocalSite final : public Site {
   std::function<bool(const job::JobSpec&)> are_beside_us_;
 };
 
-// What the job was asked to be, with these sections read.
+// The job's spec, with these sections read.
 base::Result<job::JobSpec> stored_spec(const JobPaths& paths,
                                        const job::SectionList& sections = {});
 
-// What a job without a master was: its verdict; without one it is lost, and so are its tasks.
+// The end of a job without a master: its verdict; without one it is lost, and so are its tasks.
 job::JobStatus without_master(job::JobStatus last);
 
 // The last status in the journal, or the first one that the job's spec gives, before any was

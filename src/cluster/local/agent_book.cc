@@ -37,7 +37,7 @@ void AgentBook::start(const job::TaskId& task, int attempt, Launch launch, base:
   if (!look_again_at_) wait_for(try_start(key, now), now);
 }
 
-// What is missing may come without anybody telling us: other jobs hold GPUs, a host comes back.
+// Missing resources may come without anybody telling us: other jobs hold GPUs, a host comes back.
 void AgentBook::start_waiting(base::Instant now) {
   std::vector<AgentKey> waiting;
   for (const auto& [key, entry] : entries_) {

@@ -19,12 +19,12 @@
 
 namespace gangrun::cluster {
 
-// What is not there yet is looked for that often.
+// How often resources that are not there yet are looked for.
 inline constexpr std::chrono::milliseconds kLookAgain(500);
-// What a stopped agent may need beyond the grace of its task before it is killed.
+// The time that a stopped agent may need beyond the grace of its task before it is killed.
 inline constexpr std::chrono::seconds kStopAllowance(5);
 
-// Of a task and an attempt.
+// The key of an entry: a task and an attempt.
 using AgentKey = std::pair<job::TaskId, int>;
 
 // The process that the cluster waits for, so that another process never is taken for it.

@@ -90,7 +90,7 @@ class FakeMachine final : public AgentBookOutput {
   void end_at_once(const AgentKey& key) override { done.push_back("ends " + words(key)); }
   void kill(const AgentKey& key) override { done.push_back("kills " + words(key)); }
 
-  // What has been done since the last time.
+  // The actions since the last time.
   std::vector<std::string> take() { return std::exchange(done, {}); }
 
   std::set<std::string> unusable;

@@ -19,7 +19,7 @@ inline constexpr int kNetworkFd = 4;
 inline constexpr int kWordsFd = 5;
 inline constexpr int kFirstLockFd = 6;
 
-// What an agent on this machine is told about its task: `gpus` of those of the machine are its own,
+// The configuration of an agent on this machine: `gpus` of those of the machine are its own,
 // `network` is that of its host, if it has one.
 base::Json agent_config(const Launch& launch, const job::Gpus& of_machine,
                         const std::vector<job::Gpu>& gpus, const HostNetwork* network);

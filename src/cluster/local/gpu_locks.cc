@@ -27,8 +27,8 @@ base::Error refused(const std::string& folder, const std::string& reason) {
 
 base::UniqueFd lock(const std::string& folder, const std::string& name, int operation) {
   const std::string path = base::format("{}/{}", folder, name);
-  // What is there is opened without O_CREAT, by which the kernel refuses other users' files in such
-  // a folder (fs.protected_regular).
+  // A file that is there is opened without O_CREAT, by which the kernel refuses other users' files
+  // in such a folder (fs.protected_regular).
   base::UniqueFd file(::open(path.c_str(), kNoSurprise));
   if (!file.valid() && errno == ENOENT) {
     file.reset(::open(path.c_str(), kNoSurprise | O_CREAT | O_EXCL, kReadByAll));

@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// What looks at hosts find: those in `unusable` have trouble.
+// The results of looks at hosts: those in `unusable` have trouble.
 struct Looks {
   std::set<std::string> unusable;
   std::vector<std::string> seen;

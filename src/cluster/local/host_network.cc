@@ -29,7 +29,7 @@ Result<T> look_inside(int name_space, const std::function<Result<T>()>& look) {
   return seen;
 }
 
-// In the namespace: the address that is asked for, or else the one from which packets to the master
+// In the namespace: the requested address, or else the one from which packets to the master
 // leave.
 Result<net::ChosenAddress> find_address(const std::string& master_address,
                                         const std::string& interface) {

@@ -58,7 +58,7 @@ void tell_how(const process::Exit& exit, const base::UniqueFd& words, job::Agent
   add_words(text, ended);
 }
 
-// Of what an earlier master has started, only a file is left.
+// Only a file is left of agents that an earlier master has started.
 void add_words_of_file(const std::string& path, job::AgentEnded& ended) {
   if (path.empty()) return;
   const auto text = base::read_file(path, job::kMaxWordsBytes);
@@ -105,7 +105,7 @@ struct LocalCluster::Agent {
     return adopted_agent ? adopted_agent->end_fd() : -1;
   }
   void signal(int number) const {
-    // What has ended is told by its descriptor.
+    // The descriptor of each tells that it has ended.
     (void)(guardian ? guardian->signal(number) : adopted->signal(number));
   }
 };
@@ -289,7 +289,7 @@ void LocalCluster::on_started(const std::string& key, pid_t pid) {
   const auto found = starter_keys_.find(key);
   if (found == starter_keys_.end()) return;
   Agent& agent = *agents_.at(found->second);
-  // Of one that was taken over it is known.
+  // It is known of an agent that was taken over.
   if (std::exchange(agent.in_starter, pid) != 0) return;
   const auto stat = process::read_stat(pid);
   book_.on_started(found->second, {pid, stat ? stat->start_ticks : 0, true, agent.words_file});
@@ -376,7 +376,7 @@ void LocalCluster::reap(const AgentKey& key) {
   const auto exit = is_child ? found->second->guardian->reap()
                              : base::Result<std::optional<process::Exit>>(std::nullopt);
   if (is_child && exit.ok() && !*exit) return;
-  // Where the guardian was killed, its agent may still be ending the task.
+  // If the guardian was killed, its agent may still be ending the task.
   const int last_end = found->second->last_end_fd();
   if (last_end >= 0 && !process::wait_readable(last_end, loop_.now())) {
     found->second->exit_watch = loop_.watch_readable(last_end, [this, key] { reap(key); });

@@ -35,10 +35,11 @@ class LocalCluster final : public Cluster, private AgentBookOutput {
     std::string agent_program;  // path of gangrun-agent
     std::string host;           // the name that tasks know this machine by
     job::Gpus gpus;             // of this machine, where the job asks for any
-    // Where other jobs on this machine see which GPUs are taken: one lock file for each.
+    // The folder in which other jobs on this machine see which GPUs are taken: one lock file for
+    // each.
     std::string gpu_lock_folder;
     std::string agent_log;  // what agents say of themselves is appended here
-    // Where a later cluster of the job finds its starter; used if agents_outlive_us.
+    // The socket at which a later cluster of the job finds its starter; used if agents_outlive_us.
     std::string starter_socket;
     std::string job_id;
     job::Containment containment = job::Containment::kSubreaper;
@@ -98,7 +99,7 @@ class LocalCluster final : public Cluster, private AgentBookOutput {
   std::map<std::string, AgentKey> starter_keys_;  // of those that a starter has
   // The last one takes new agents, if it is open; what is before it is ending.
   std::list<std::unique_ptr<StarterLink>> starters_;
-  // Of the agent that is started next.
+  // The number of the agent that is started next.
   std::optional<HostNetwork> network_;
   std::vector<base::UniqueFd> gpu_locks_;
   net::DeadlineTimer timer_;

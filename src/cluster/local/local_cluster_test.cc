@@ -50,7 +50,7 @@ struct LocalClusterTest : testing::Test {
   void listen(LocalCluster& cluster) {
     cluster.on_event([this](Event event) { events.push_back(std::move(event)); });
   }
-  // What happens outside of the loop is looked at again and again.
+  // Checks again and again, as it happens outside of the loop.
   bool until(const std::function<bool()>& condition) {
     net::Timer timer;
     const std::function<void()> look = [&] {
@@ -165,7 +165,7 @@ TEST_F(LocalClusterTest, AnotherMasterTakesOverByTheHandle) {
   EXPECT_EQ(next<job::AgentEnded>().task, worker);
 }
 
-// What was said to the earlier master went with it: a task that had ended was told as lost.
+// The words to the earlier master went with it: a task that had ended was told as lost.
 TEST_F(LocalClusterTest, AnotherMasterHearsTheLastWordsFromTheirFile) {
   LocalCluster::Options lasting = options();
   lasting.agents_outlive_us = true;

@@ -6,10 +6,10 @@
 
 namespace gangrun::cluster {
 
-// What `on` says for this machine.
+// The value of `on` for this machine.
 inline constexpr std::string_view kLocal = job::kDefaultPlace;
 
-// What of a job this machine takes, whatever it has.
+// The parts of a job that this machine takes, whatever it has.
 job::Place local_place();
 
 }  // namespace gangrun::cluster

@@ -8,7 +8,7 @@
 
 namespace gangrun::cluster {
 
-// What this machine has to give.
+// The resources of this machine.
 struct Machine {
   std::int64_t memory_mib = 0;
   int vcores = 0;

@@ -47,7 +47,7 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-// Of lines "KEY: VALUE" or "KEY VALUE"; empty where there is none.
+// The value of a key in lines "KEY: VALUE" or "KEY VALUE"; empty if there is none.
 std::string value_in(const std::string& text, std::string_view key) {
   for (const std::string& line : base::split(text, '\n')) {
     if (!line.starts_with(key)) continue;
@@ -139,7 +139,7 @@ std::vector<Entry> entries_of_amd(const GpuSources& sources) {
   std::sort(nodes.begin(), nodes.end());
   std::vector<Entry> entries;
   for (const std::int64_t node : nodes) {
-    // That of a GPU which this process may not use cannot be read.
+    // The file of a GPU which this process may not use cannot be read.
     const auto text = base::read_file(base::format("{}/{}/properties", sources.amd_driver, node),
                                       kMaxDriverFileBytes);
     if (!text.ok()) continue;

@@ -11,7 +11,7 @@
 
 namespace gangrun::cluster {
 
-// Who tells which GPUs there are; others in tests.
+// The sources that tell which GPUs there are; others in tests.
 struct GpuSources {
   std::function<std::optional<std::vector<NvidiaGpu>>()> nvidia_library;
   std::string devices = "/dev";

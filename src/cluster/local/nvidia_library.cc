@@ -29,7 +29,7 @@ constexpr std::size_t kMaxAnswerBytes = std::size_t{1} << 20U;
 
 using Device = void*;
 
-// The functions of NVML that are asked for; those for parts are missing in old ones.
+// The functions of NVML that are used; those for parts are missing in old ones.
 class Nvml {
  public:
   explicit Nvml(void* library) : library_(library) {}
@@ -85,7 +85,7 @@ std::string answer_of(const Nvml& nvml) {
   return answer;
 }
 
-// What the other process writes until it ends; none where that takes too long.
+// The output of the other process until it ends; none if that takes too long.
 std::optional<std::string> read_all(int fd, base::Instant deadline) {
   std::string text;
   std::array<char, 4096> buffer{};

@@ -16,7 +16,7 @@ struct NvidiaGpu {
 
 // The GPUs that this process may use as NVIDIA's management library (NVML, loaded here) lists them,
 // by their place on the bus. None where there is no such library, or it fails, or does not answer
-// within `limit`: a broken driver holds who asks it for ever, so another process does.
+// within `limit`: a broken driver never returns, so another process asks it.
 std::optional<std::vector<NvidiaGpu>> gpus_of_nvidia_library(std::chrono::milliseconds limit);
 
 }  // namespace gangrun::cluster

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kMaxProcFileBytes = std::size_t{1} << 20U;
 constexpr std::int64_t kKibInMib = 1024;
 constexpr std::int64_t kBytesInMib = std::int64_t{1} << 20U;
-// Groups inside each other that are looked at.
+// The most groups inside each other that are read.
 constexpr int kMaxDepth = 64;
 
 std::int64_t total_memory_mib(const std::string& path) {

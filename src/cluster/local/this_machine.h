@@ -5,7 +5,7 @@
 
 namespace gangrun::cluster {
 
-// Where the kernel tells of the machine; others in tests.
+// The folders in which the kernel tells of the machine; others in tests.
 struct MachineSources {
   std::string meminfo = "/proc/meminfo";
   std::string own_cgroup = "/proc/self/cgroup";
@@ -13,7 +13,7 @@ struct MachineSources {
   std::string root{};  // before the folders that mountinfo names
 };
 
-// What may be used of something, and what says so.
+// The limit of a resource, and the file that sets it.
 struct Usable {
   std::int64_t amount = 0;
   std::string limited_by{};  // the cgroup whose limit it is; empty: the machine has no more

@@ -22,9 +22,9 @@ constexpr std::string_view kBeginning = ".gangrun-mark-";
 // Nobody guesses it, and no two are the same.
 constexpr std::size_t kRandomBytes = 16;
 constexpr mode_t kMode = 0600;
-// What a login that was killed has left is older.
+// A mark that a killed login has left is older.
 constexpr std::time_t kLeftSeconds = 600;
-// Of a folder with more files only so many are looked at.
+// The most files of a folder that are read.
 constexpr int kMaxEntries = 10'000;
 
 std::string path_of(const std::string& folder, const std::string& name) {
@@ -67,7 +67,7 @@ base::Result<std::unique_ptr<FolderMark>> FolderMark::make(const std::string& fo
   base::UniqueFd file(::open(path_of(folder, name).c_str(),
                              O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kMode));
   if (!file.valid()) return base::from_errno(errno, base::format("make a file in {}", folder));
-  // Where that does not work, nobody gets the lock, and nobody takes it for one that was left.
+  // If that does not work, nobody gets the lock, and nobody takes it for one that was left.
   (void)::flock(file.get(), LOCK_EX | LOCK_NB);
   struct stat info {};
   if (::fstat(file.get(), &info) == 0) remove_left(folder, info.st_mtim.tv_sec);

@@ -11,7 +11,7 @@ namespace gangrun::cluster {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;
-// What was given is forgotten when there is so much of it.
+// Bytes that were given are forgotten when there are so many.
 constexpr std::size_t kKeptBytes = std::size_t{1} << 20U;
 
 constexpr char kMessage = 'M';

@@ -16,7 +16,7 @@
 namespace gangrun::cluster {
 
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{8} << 20U;
-// Of a file or a log in one frame.
+// The most bytes of a file or a log in one frame.
 inline constexpr std::size_t kMaxChunkBytes = std::size_t{64} << 10U;
 
 // A message (keeper_messages.h).

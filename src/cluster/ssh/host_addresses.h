@@ -12,11 +12,11 @@ namespace gangrun::cluster {
 
 struct SeenHost {
   std::string name;
-  // As ssh reached it, or of the interface that was asked for, and why.
+  // The address by which ssh reached it, or that of the requested interface, and why.
   net::ChosenAddress address;
   std::vector<std::string> own_addresses;  // others that it has, none of them loopback
-  // What hosts with one network stack, such as one machine that was named twice, have in common;
-  // empty: not known.
+  // The id that hosts with one network stack, such as one machine that was named twice, have in
+  // common; empty: not known.
   std::string network;
 };
 

@@ -28,9 +28,9 @@ namespace {
 constexpr std::size_t kMaxAgentBytes = std::size_t{256} << 20U;
 constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
 constexpr std::size_t kMaxSaid = 4096;
-// What a login may print.
+// The most that a login may print.
 constexpr std::size_t kMaxLoginBytes = std::size_t{4} << 20U;
-// Of what the script says.
+// The most that the script may say.
 constexpr std::size_t kMaxWhat = 80;
 constexpr std::size_t kMaxWhy = 1000;
 // Of a shell, beyond which it tells the signal that ended a process; and ssh's for its own
@@ -43,11 +43,11 @@ constexpr int kNotFoundStatus = 127;
 // nothing is copied.
 constexpr std::chrono::seconds kShellLimit(kConnectSeconds + 15);
 constexpr std::chrono::seconds kHelloLimit(30);
-// What a copy of the agent may take without a byte that goes on.
+// The longest time without progress while the agent is copied.
 constexpr std::chrono::seconds kCopyLimit(60);
 // The shell beside ssh keeps the reading end of ssh's output (9), so that a keeper whose input ends
 // while somebody still reads its output knows that we have died, and that the link has not. A full
-// output would keep ssh for ever then: when we have died (the end of 8), it is read to its end, by
+// output would keep ssh forever then: when we have died (the end of 8), it is read to its end, by
 // a descriptor of its own, as ours does not wait.
 // Where the shell is killed, ssh goes too (on_process_end).
 constexpr int kKeptFd = 9;
@@ -81,7 +81,7 @@ base::Error unconfirmed() {
   return base::unavailable("it did not say that the job's folder is removed");
 }
 
-// Of what comes at the end: the word by which the host says that it has done all, or cannot.
+// Of the last words: the word by which the host says that it has done all, or cannot.
 std::optional<base::Result<>> last_word_in(const base::Json& json) {
   using Word = std::optional<base::Result<>>;
   const auto message = keeper_message_from_json(json);
@@ -383,12 +383,12 @@ void HostLink::lose_keeper(std::string sentence) {
 }
 
 void HostLink::on_process_end() {
-  // Where only the shell was killed, ssh lives. The keeper is to see a link that is cut, by which
+  // If only the shell was killed, ssh lives. The keeper is to see a link that is cut, by which
   // tasks go on, and not the end of its input alone. The group has its number until we reap.
   (void)ssh_->signal_group(SIGKILL);
   const auto exit = ssh_->reap();
   if (exit.ok() && !*exit) return;
-  // What it said last, and what its host did.
+  // The keeper's last words, and what its host did.
   while (errors_readable_.active() && process::wait_readable(errors_.get(), loop_.now()))
     on_errors();
   while (readable_.active() && process::wait_readable(output_.get(), loop_.now())) on_output();
@@ -400,7 +400,7 @@ void HostLink::on_process_end() {
       leave_out(unknown_option(said_), ssh_call_)) {
     return open(std::string(folder_mark_));
   }
-  // What came as far as to be a keeper was killed, or its link cut; so was an ssh that ended by a
+  // A login that became a keeper was killed, or its link cut; so was an ssh that ended by a
   // signal, which the shell beside it tells as a status.
   const bool was_killed = !exit.ok() || (*exit)->shell_status() > kSignalStatus;
   const bool is_ssh_own = exit.ok() && (*exit)->code == kSshStatus && !base::trim(said_).empty();
@@ -409,7 +409,7 @@ void HostLink::on_process_end() {
   down(end_sentence(exit), can_pass);
 }
 
-// What the host's shell has said is told where ssh itself has nothing to say.
+// The words of the host's shell are told if ssh itself has nothing to say.
 std::string HostLink::end_sentence(const base::Result<std::optional<process::Exit>>& exit) {
   const std::string how =
       base::format("ssh {}", exit.ok() ? (*exit)->to_words() : exit.error().message);
@@ -451,7 +451,7 @@ void HostLink::finish(base::Instant deadline) {
 
 base::Result<> HostLink::wait_for_end(base::Instant deadline) {
   if (!ssh_ || ssh_->reaped()) return unconfirmed();
-  // Of what the host still says only its last word counts. ssh would wait for all to be read, and
+  // Only the last word of the host still counts. ssh would wait for all to be read, and
   // for whatever else the login has left there.
   std::string rest;
   while (output_.valid() && process::wait_readable(output_.get(), deadline) &&

@@ -17,7 +17,7 @@
 
 namespace gangrun::cluster {
 
-// What may wait for a host to take it, beside the agent's program.
+// The most that may wait for a host to take it, beside the agent's program.
 inline constexpr std::size_t kMaxUnsentBytes = std::size_t{64} << 20U;
 
 // The program that travels, read when the first host asks for it.
@@ -34,7 +34,7 @@ class AgentFile {
   std::string content_;
 };
 
-// What is the same for all hosts of a job.
+// The settings that are the same for all hosts of a job.
 struct LinkOptions {
   SshCall ssh;
   LoginInput login;  // without marker, host, agent and folder_mark
@@ -65,7 +65,7 @@ class HostLink {
   // that marks the working folder until the link is up or down.
   void open(const std::string& folder_mark);
   [[nodiscard]] bool is_up() const { return state_ == State::kUp; }
-  // What the keeper said last; of use while the link is up.
+  // The keeper's last words; of use while the link is up.
   [[nodiscard]] const HelloMessage& hello() const { return hello_; }
 
   // When something last came from its keeper; before the first one, as long ago as can be.
@@ -103,7 +103,7 @@ class HostLink {
   void down(std::string sentence, bool can_pass);
   void fail(std::string sentence);
   void prints_without_end();
-  // Of a keeper: that it has done all, or what it has not; none: it has not said its last word.
+  // The last word of a keeper: that it has done all, or what it has not; none: not said yet.
   std::optional<base::Result<>> last_word();
 
   net::EventLoop& loop_;

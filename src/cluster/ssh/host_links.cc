@@ -89,7 +89,7 @@ void HostLinks::open_all(std::function<void()> on_settled) {
                           [this, i](const Frame& frame) {
                             if (says_leaving(frame))
                               return at(i).lose_keeper("has lost its keeper");
-                            at(i).give_up("sends something before it was asked for anything");
+                            at(i).give_up("sends something before any request");
                           },
                       .on_down =
                           [this, i](const base::Error& why, bool can_pass) {

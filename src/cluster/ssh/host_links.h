@@ -52,7 +52,7 @@ class HostLinks {
     std::unique_ptr<HostLink> link;
     HostLink::Callbacks callbacks;
     bool is_opening = false;
-    // Of open_all().
+    // The state of open_all().
     int tries = 0;
     bool is_settled = false;
     std::optional<base::Error> trouble;

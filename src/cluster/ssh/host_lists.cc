@@ -65,7 +65,7 @@ Result<job::Host> host_of_line(const std::vector<std::string>& words) {
   return std::move(hosts.front());
 }
 
-// What stands between two brackets: "01-03,7".
+// The text between two brackets: "01-03,7".
 Result<std::vector<std::string>> numbers_of(std::string_view ranges) {
   std::vector<std::string> numbers;
   for (const std::string& range : base::split(ranges, ',')) {

@@ -13,7 +13,7 @@
 
 namespace gangrun::cluster {
 
-// What of the files that tasks have written on a host is there and not here.
+// Which files that tasks have written on a host are there and not here.
 enum class Rest {
   kNothing,
   kOverLimit,  // what is over the limit of what each host brings
@@ -22,7 +22,7 @@ enum class Rest {
 
 std::string_view to_string(Rest rest);
 
-// What a job has, or may have, on a host.
+// The files that a job has, or may have, on a host.
 struct HostRecord {
   std::string host;         // as the user calls it
   std::string run_folder;   // a name

@@ -27,7 +27,7 @@
 // The messages between gangrun and a host's keeper, as JSON objects with a member "op".
 namespace gangrun::cluster {
 
-// What a host keeps of a job that is over.
+// The files that a host keeps of a job that is over.
 enum class Kept {
   kNothing,
   kWritten,  // for a day its working folder, where tasks have written something
@@ -67,11 +67,11 @@ namespace gangrun::cluster {
 // More are of no use to choose from.
 inline constexpr std::size_t kMaxOwnAddresses = 64;
 
-// Of the keeper, first of all: what the host is.
+// The keeper's first message: what the host is.
 struct HelloMessage {
   std::string version;  // of the program
-  // What hosts with one network stack have in common, on one machine since it has started; empty:
-  // not known.
+  // The id that hosts with one network stack have in common, on one machine since it has started;
+  // empty: not known.
   std::string network;
   // By which the host is known where the connection came from, and why.
   std::string address;
@@ -114,7 +114,7 @@ struct HelloMessage {
   }
 };
 
-// Of gangrun, the answer: the job that the host is to have tasks of.
+// The answer of gangrun: the job that the host is to have tasks of.
 struct BeginMessage {
   std::string job_id;
   std::string run_folder;  // a name; empty: the host is new to the job, and a folder is made
@@ -136,7 +136,7 @@ struct BeginMessage {
   }
 };
 
-// Of the keeper: the folder of the job on the host is made.
+// The keeper's word that the folder of the job on the host is made.
 struct BegunMessage {
   std::string run_folder;
 
@@ -170,7 +170,7 @@ struct StartMessage {
   int gpus = 0;
   std::optional<std::uint16_t> wanted_port;  // where the task was before on this host
   std::vector<std::string> containers;       // cluster::Launch::containers
-  // What it has of a path, an address or a socket is the keeper's to say.
+  // The keeper sets its paths, addresses and sockets.
   base::Json agent_config;
 
   static constexpr std::string_view kName = "start";
@@ -236,8 +236,8 @@ inline constexpr std::chrono::seconds kPingInterval(5);
 inline constexpr std::chrono::seconds kHostSilence = 2 * kPingInterval + std::chrono::seconds(2);
 inline constexpr std::chrono::seconds kKeeperSilence(30);
 
-// What tasks have written to the working folder that was made there is to be brought: all that is
-// at `names`, and with `new_too`, what is new or has changed, up to `limit` bytes.
+// The files that tasks have written to the working folder that was made there are to be brought:
+// all that is at `names`, and with `new_too`, what is new or has changed, up to `limit` bytes.
 struct BringMessage {
   std::vector<std::string> names;
   bool new_too = false;
@@ -351,7 +351,7 @@ struct AllocatedMessage {
   }
 };
 
-// What its logs have beyond that which was told is told yet: they are so long.
+// The lengths of its logs: what they have beyond the lines that were told is told yet.
 struct EndedMessage {
   std::uint32_t agent = 0;
   job::Why why;
@@ -381,7 +381,7 @@ struct LogsGoneMessage {
   }
 };
 
-// Of gangrun: so many bytes of logs have come since the last one.
+// The word of gangrun that so many bytes of logs have come since the last one.
 struct LogsTakenMessage {
   std::uint64_t bytes = 0;
 
@@ -418,7 +418,7 @@ concept MessageOfAHost =
                 PongMessage, LogsGoneMessage>;
 
 base::Json to_json(const KeeperMessage& message);
-// Of the client's: whether it makes sense only once a job has begun.
+// Whether a message of the client makes sense only once a job has begun.
 bool is_of_a_job(const KeeperMessage& message);
 base::Result<KeeperMessage> keeper_message_from_json(const base::Json& json);
 

@@ -48,7 +48,7 @@ void LinkWindow::taken(std::uint64_t bytes, base::Instant now) {
     size_ = std::max(kLeast, size_ / 2);
     halved_at_ = now;
   }
-  // Of a window that is not used nothing is known.
+  // Nothing is known of a window that is not used.
   if (delay <= kSoon && were_on_the_way >= size_ / 2 &&
       queued(were_on_the_way, delay, least_delay_) < kMostQueued) {
     size_ = std::min(kMost, size_ + bytes);

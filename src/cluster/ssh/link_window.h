@@ -13,12 +13,12 @@ namespace gangrun::cluster {
 // they are no more than keep it busy, and kMostQueued: it may become slow at any time. No clock.
 class LinkWindow {
  public:
-  // What a link of 64 kbit/s takes in two seconds.
+  // The bytes that a link of 64 kbit/s takes in two seconds.
   static constexpr std::uint64_t kLeast = std::uint64_t{16} << 10U;
   static constexpr std::uint64_t kMostQueued = std::uint64_t{128} << 10U;
   static constexpr std::uint64_t kMost = std::uint64_t{1} << 20U;
 
-  // What may be sent now.
+  // The bytes that may be sent now.
   [[nodiscard]] std::uint64_t room() const { return on_the_way_ < size_ ? size_ - on_the_way_ : 0; }
   void sent(std::uint64_t bytes, base::Instant now);
   // Another side that acknowledges more than was sent has said nothing.

@@ -15,7 +15,7 @@ using std::chrono::seconds;
 
 constexpr milliseconds kStep(10);
 constexpr std::uint64_t kStepsASecond = 100;
-// What a client takes before it says so.
+// The bytes that a client takes before it says so.
 constexpr std::uint64_t kToldAtOnce = 4096;
 
 // A link that carries so many bytes a second, with lines of a task that writes without end, and the

@@ -115,7 +115,7 @@ void Relay::on_frame(const OpenFrame& frame) {
   if (streams_.contains(frame.stream)) return break_off(frame.stream);
   if (streams_.size() == kMaxStreams) return send_(StreamFrame{frame.stream, {}});
   auto socket = connect_to_socket(target_);
-  // Who connected tries again.
+  // The one who connected tries again.
   if (!socket.ok()) return send_(StreamFrame{frame.stream, {}});
   add(frame.stream, *std::move(socket));
 }
@@ -149,7 +149,7 @@ std::size_t Relay::may_send(const Stream& stream) {
       std::min<std::uint64_t>(stream.flow.may_send(), stream.window.room()));
 }
 
-// What the other side may not be sent yet is left in the socket.
+// Bytes that may not be sent to the other side yet are left in the socket.
 void Relay::read_on(std::uint32_t id) {
   Stream& stream = *streams_.at(id);
   if (may_send(stream) == 0) return stream.readable.reset();

@@ -14,8 +14,8 @@
 
 namespace gangrun::cluster {
 
-// That one host may have at a time: of each agent there is one, and a few more while somebody looks
-// at its tasks.
+// The most that one host may have at a time: of each agent there is one, and a few more while
+// somebody looks at its tasks.
 inline constexpr std::size_t kMaxStreams = 2048;
 
 // Connections of a host's agents to their master, carried as frames. Each has no more on its way

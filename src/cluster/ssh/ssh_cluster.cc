@@ -13,10 +13,10 @@ namespace gangrun::cluster {
 
 namespace {
 
-// What hosts may take at the end to remove what they have.
+// The time that hosts may take at the end to remove what they have.
 constexpr std::chrono::seconds kEndLimit(10);
-// What ssh may take to send that to a host that does not answer: one that is frozen finds it when
-// it goes on.
+// The time that ssh may take to send that to a host that does not answer: one that is frozen finds
+// it when it goes on.
 constexpr std::chrono::milliseconds kSilentEndLimit(500);
 // The same where the end is wanted at once.
 constexpr std::chrono::milliseconds kHurriedEndLimit(100);
@@ -80,7 +80,7 @@ base::Result<> SshCluster::end() {
   for (const auto& host : hosts_) {
     if (!host->link->is_up()) continue;
     told.emplace_back(host.get(), is_silent(*host) ? silent_deadline : deadline);
-    // Where no task was, nothing can have been written.
+    // If no task was there, nothing can have been written.
     const Kept kept = host->had_tasks ? host->kept : Kept::kNothing;
     host->link->send(MessageFrame{to_json(EndMessage{kept})});
     host->link->finish(told.back().second);
@@ -206,7 +206,7 @@ void SshCluster::send_start(Agent& agent) {
   agent.host->link->send(MessageFrame{to_json(message)});
 }
 
-// What the task's earlier agents have written, and has not come, has no place in its log any more:
+// Lines of the task's earlier agents that have not come have no place in its log any more:
 // the gang has given them up, but their host may be reached again.
 void SshCluster::supersede_earlier(const Agent& agent) {
   const auto length = [](std::uint64_t from, std::uint64_t to) { return to - std::min(from, to); };
@@ -214,7 +214,7 @@ void SshCluster::supersede_earlier(const Agent& agent) {
   for (auto each = agents_.lower_bound({agent.task, 0}); each != own; ++each) {
     Agent& earlier = *each->second;
     if (std::exchange(earlier.is_superseded, true)) continue;
-    // Of an earlier master's agents this is all that is known.
+    // This is all that is known of an earlier master's agents.
     if (earlier.out_told == 0) earlier.out_told = length(earlier.out_base, agent.out_base);
     if (earlier.error_told == 0) earlier.error_told = length(earlier.error_base, agent.error_base);
   }

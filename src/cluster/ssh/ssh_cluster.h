@@ -33,7 +33,7 @@ struct HostFile {
   bool is_folder = false;  // without what is in it
 };
 
-// The most that a host brings of what no `outputs` names, where the job does not say.
+// The most that a host brings of what no `outputs` names, by default.
 inline constexpr std::int64_t kDefaultOutputsMib = 256;
 
 // Tasks on hosts that ssh reaches. Each host has a keeper (node/keeper.h), which starts its agents

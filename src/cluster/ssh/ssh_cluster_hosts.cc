@@ -14,7 +14,7 @@
 #include "cluster/ssh/where_tasks_work.h"
 #include "net/hosts.h"
 
-// What the links and the keepers of the hosts tell.
+// The news of the links and the keepers of the hosts.
 namespace gangrun::cluster {
 
 namespace {
@@ -26,7 +26,7 @@ constexpr int kMaxWaits = 1000;
 // A host that has nothing to say for so long, once it is asked whether it lives, is not waited for
 // where the end is wanted at once.
 constexpr std::chrono::milliseconds kHurrySilence(600);
-// What comes back to a keeper with adopt, and is journalled.
+// The handle that comes back to a keeper with adopt, and is journalled.
 constexpr std::size_t kMaxHandle = std::size_t{16} << 10U;
 constexpr std::size_t kMaxFolderName = 200;
 // A keeper that has answered before, and says nothing for so many pings while ssh lives, is gone.
@@ -190,7 +190,7 @@ void SshCluster::say_where_tasks_work() {
   if (sentence) emit(Remark{*sentence});
 }
 
-// What was chosen stands for a loopback address only: any other may have changed.
+// The chosen address stands for a loopback address only: any other may have changed.
 net::ChosenAddress SshCluster::address_of(const Host& host) {
   const HelloMessage& hello = host.link->hello();
   const bool is_known = !hello.address.empty() && !net::is_loopback_address(hello.address);
@@ -211,7 +211,7 @@ void SshCluster::on_down(Host& host, const base::Error& why, bool can_pass) {
     return emit(Gone{why.message});
   host.again = loop_.after(host.pause, [this, &host] { links_->open(host.index); });
   host.pause = std::min(host.pause * 2, kLongestPause);
-  // What was not sent there goes elsewhere; what runs there is over with its lease.
+  // Tasks that were not sent there go elsewhere; those that run there are over with their lease.
   for (const auto& [key, agent] : agents_) {
     if (agent->host != &host || agent->state != Agent::State::kWaiting) continue;
     slots_.give_back(host.index);
@@ -298,7 +298,7 @@ void SshCluster::on(Host& host, const BegunMessage& message) {
   send_files(host);
 }
 
-// What another folder had is gone: files, and lines that had not come.
+// The contents of another folder are gone: files, and lines that had not come.
 void SshCluster::lose_folder(Host& host) {
   host.has_files = false;
   host.agent_log_seen = 0;
@@ -315,7 +315,7 @@ void SshCluster::lose_folder(Host& host) {
   }
 }
 
-// Somebody may have saved it anew since the job began: it is copied as it is now, and whole.
+// Somebody may have saved it again since the job began: it is copied as it is now, and whole.
 base::Result<> SshCluster::open_file(Host& host, const HostFile& file) {
   GANGRUN_ASSIGN(host.file, base::open_file(file.path, O_RDONLY));
   struct stat info {};

@@ -31,7 +31,8 @@ struct SshCluster::Agent {
   Launch launch;
   Host* host = nullptr;
   base::Json handle;  // of the keeper; from kRuns on
-  // Where its logs begin in ours: of the task's earlier agents there is something before.
+  // The positions at which its logs begin in ours: of the task's earlier agents there is something
+  // before.
   std::uint64_t out_base = 0;
   std::uint64_t error_base = 0;
   // How much of them has come.
@@ -95,7 +96,7 @@ struct SshCluster::Host {
   net::Timer bring_limit;
   net::Timer return_limit;  // pending: it is awaited, so that its folder goes with the job
   int times_asked = 0;
-  // What it is told at the end; it has not been asked, or has not brought all.
+  // The message to it at the end; it has not been asked, or has not brought all.
   Kept kept = Kept::kWritten;
   bool is_clear = false;  // it has said that nothing is left there
   std::string left;       // after the end: what may be

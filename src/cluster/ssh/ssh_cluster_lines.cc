@@ -12,16 +12,16 @@
 #include "cluster/ssh/log_room.h"
 #include "cluster/ssh/ssh_cluster_internal.h"
 
-// What tasks say, and what of it comes when they have ended already.
+// The lines of tasks, and those of them that come when the tasks have ended already.
 namespace gangrun::cluster {
 
 namespace {
 
-// What is kept of what a host's agents say of themselves.
+// The part that is kept of what a host's agents say of themselves.
 constexpr std::uint64_t kMaxAgentLog = std::uint64_t{2} << 20U;
 // Lines that are missing are waited for as long as some come, and so long in silence.
 constexpr std::chrono::seconds kLinesSilence(30);
-// What a keeper of ours sends at most before it is told so, and more.
+// More than a keeper of ours sends before it gets an acknowledgement.
 constexpr std::uint64_t kMaxUntaken = std::uint64_t{4} << 20U;
 // How many tasks a sentence names.
 constexpr std::size_t kMaxNamed = 5;
@@ -46,8 +46,8 @@ base::Result<> put_at(const std::string& path, std::uint64_t offset, std::string
 // Longer lines of agents come as several.
 constexpr std::size_t kMaxLine = std::size_t{16} << 10U;
 
-// What agents on a host say of themselves, as lines that are printable whoever is that host; `part`
-// is what has come of the last one.
+// The words of agents on a host about themselves, as lines that are printable whoever is that host;
+// `part` is what has come of the last one.
 std::string printable_lines(std::string& part, std::string_view bytes) {
   std::string lines;
   for (const char letter : bytes) {
@@ -68,7 +68,7 @@ base::Result<> append(const std::string& path, std::string_view bytes) {
 
 }  // namespace
 
-// What nobody wants is acknowledged, too: or else its keeper would send no more of the rest.
+// Lines that nobody wants are acknowledged, too: or else its keeper would send no more of the rest.
 void SshCluster::on_log(Host& host, const LogFrame& frame) {
   const bool is_wanted = keep_lines(host, frame);
   heard_lines(host, frame.content.size());
@@ -86,7 +86,7 @@ bool SshCluster::keep_lines(Host& host, const LogFrame& frame) {
                       host.name(), base::size_text(kMaxAgentLog));
     }
     if (end <= host.agent_log_seen || end > kMaxAgentLog) return false;
-    // Another keeper begins anew.
+    // Another keeper begins again.
     const std::uint64_t known = std::max(host.agent_log_seen, frame.offset) - frame.offset;
     host.agent_log_seen = end;
     kept = append(path, printable_lines(host.agent_log_part, frame.content.substr(known)));
@@ -164,7 +164,7 @@ void SshCluster::heard_lines(Host& host, std::uint64_t bytes) {
 void SshCluster::take_lines(Host& host) {
   if (host.log_bytes < kTellTaken) return;
   const auto room = disk_room(options_.log_folder);
-  // Where it cannot be told, writing will tell.
+  // If it cannot be told, writing will tell.
   if (!room.ok() || may_send_more(*room, host.all_log_bytes, all_log_bytes_, hosts_.size())) {
     host.link->send(MessageFrame{to_json(LogsTakenMessage{std::exchange(host.log_bytes, 0)})});
     return;
@@ -180,7 +180,7 @@ void SshCluster::take_lines(Host& host) {
   });
 }
 
-// What the agent's logs have that has not come yet is waited for, though the agent has ended.
+// Lines in the agent's logs that have not come yet are awaited, though the agent has ended.
 void SshCluster::keep_tail(Host& host, Agent& agent, const EndedMessage& end) {
   if (agent.out_told >= end.out_size && agent.error_told >= end.error_size) {
     return tell_late(agent);

@@ -7,7 +7,7 @@
 #include "cluster/ssh/ssh_cluster_internal.h"
 #include "job/limits.h"
 
-// What is brought of the files that tasks have written, once the job has ended; and the record of
+// Bringing the files that tasks have written, once the job has ended; and the record of
 // what hosts have.
 namespace gangrun::cluster {
 
@@ -29,7 +29,7 @@ std::string odd_of(const HostReport& report) {
 
 }  // namespace
 
-// What no master of the job has told before is read from the record of the earlier one.
+// Hosts of which no master of the job has told before are read from the record of the earlier one.
 void SshCluster::recall_hosts() {
   if (options_.is_first_master) return;
   const auto records = read_host_records(options_.hosts_file);
@@ -56,7 +56,7 @@ void SshCluster::record_hosts() const {
   std::vector<HostRecord> records;
   for (const auto& host : hosts_) {
     if (host->run_folder.empty() || host->is_clear) continue;
-    // What has nothing of the tasks' goes within a day, whatever happens.
+    // A folder without files of tasks goes within a day, whatever happens.
     if (host->works_here.value_or(false) && host->left.empty()) continue;
     records.push_back({host->name(), host->run_folder, host->folder_path,
                        host->works_here.value_or(false), rest_of(*host), host->report.left_bytes,
@@ -106,7 +106,7 @@ void SshCluster::await_return(Host& host) {
 }
 
 void SshCluster::cut_short() {
-  // Files are asked for then, if they were not before, and given up too.
+  // Files are requested then, if they were not before, and given up too.
   if (!tails_.empty()) give_up_tails(nullptr);
   for (const auto& host : hosts_) {
     if (host->bringing == Host::Bringing::kAwaited || host->bringing == Host::Bringing::kGoesOn) {
@@ -126,12 +126,12 @@ BringMessage SshCluster::bring_of(const Host& host) const {
 }
 
 void SshCluster::ask_for_outputs(Host& host) {
-  // Each time it begins anew.
+  // Each time it begins again.
   if (++host.times_asked > kMaxAsked) return fail_bringing(host, host.trouble);
   const BringMessage bring = bring_of(host);
   host.bringing = Host::Bringing::kGoesOn;
   host.report = {.host = host.name(), .folder = host.folder_path + "/work"};
-  // What is named has no limit but the disk's.
+  // Files that are named have no limit but the disk's.
   host.outputs =
       std::make_unique<BroughtFiles>(base::format("{}/{}", options_.output_folder, host.name()),
                                      bring.names.empty() ? bring.limit : 0);
@@ -204,7 +204,7 @@ void SshCluster::end_bringing(Host& host) {
   host.bring_limit.reset();
   if (host.outputs != nullptr) {
     host.outputs->drop();
-    // What has no place here stays there.
+    // Files that have no place here stay there.
     if (host.report.failure.empty()) host.report.failure = host.outputs->skipped_words();
     host.report.files = host.outputs->files();
     host.report.folders = host.outputs->folders();

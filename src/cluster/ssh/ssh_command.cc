@@ -10,7 +10,7 @@ namespace gangrun::cluster {
 
 namespace {
 
-// Of what a login prints the end is kept.
+// The end of a login's output is kept.
 constexpr std::size_t kMaxNoise = 500;
 // A login that says more on one line is not waited for.
 constexpr std::size_t kMaxLine = std::size_t{64} << 10U;
@@ -141,9 +141,9 @@ main() {
 main; exit
 )sh";
 
-// What OpenSSH has learnt since version 7: `RemoteCommand` with 7.6, the others with 8.7. Without
-// them ssh does what they ask for, unless the user's configuration says otherwise, which an ssh
-// that does not know them refuses.
+// Options that OpenSSH has learnt since version 7: `RemoteCommand` with 7.6, the others with 8.7.
+// Without them ssh does what they ask for, unless the user's configuration says otherwise, which an
+// ssh that does not know them refuses.
 constexpr std::string_view kMayBeMissing[] = {"remotecommand", "stdinnull",
                                               "forkafterauthentication", "sessiontype"};
 

@@ -12,11 +12,11 @@
 
 #include "job/spec.h"
 
-// What is typed to a host, as it were: the command line of ssh, and the script for the shell that
+// The words to a host, as if typed: the command line of ssh, and the script for the shell that
 // it starts there. No process, no clock.
 namespace gangrun::cluster {
 
-// What a host's keeper needs to know of the client.
+// The facts about the client that a host's keeper needs.
 struct LoginInput {
   std::string marker;      // begins each line that is meant for us; nobody else's lines
   std::string host;        // as the user wrote it
@@ -56,7 +56,7 @@ std::vector<std::string> ssh_command_to(const std::string& host, const SshCall& 
 // no more than what every Linux has. What it says are the lines below.
 std::string login_script(const LoginInput& input);
 
-// What the script says.
+// The words of the script.
 struct NeedsAgent {};  // its bytes are to follow now
 struct HasAgent {};    // from here on frames follow
 struct OtherMachine {
@@ -89,10 +89,10 @@ class ScriptReader {
   [[nodiscard]] bool has_heard() const { return has_heard_; }
   // None: no whole line yet.
   std::optional<ScriptLine> next();
-  // What came behind the last line that next() gave.
+  // The bytes behind the last line that next() gave.
   std::string take_rest() { return std::exchange(text_, {}); }
   [[nodiscard]] const std::string& rest() const { return text_; }
-  // What nobody asked for: its end, and how much it was.
+  // The output of the login itself: its end, and how much it was.
   [[nodiscard]] const std::string& noise() const { return noise_; }
   [[nodiscard]] std::size_t skipped_bytes() const { return skipped_; }
 

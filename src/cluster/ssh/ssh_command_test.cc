@@ -37,7 +37,8 @@ TEST(SshCommand, OverridesWhatAUserHasForHisOwnSessions) {
                                             "LogLevel=INFO"}));
   const auto way = ssh_command_to("gpu1", {}, "10.0.0.2:4711");
   EXPECT_THAT(way, testing::IsSupersetOf({"StdinNull=no", "ForkAfterAuthentication=no"}));
-  // What an older ssh does not know, and has named, is left out; what the user has it ignore stays.
+  // Options that an older ssh does not know, and has named, are left out; those that the user has
+  // it ignore stay.
   SshCall call;
   for (const char* ours :
        {"stdinnull", "sessiontype", "forkafterauthentication", "remotecommand"}) {
@@ -262,7 +263,7 @@ TEST(ScriptReader, TellsWhyAHostIsNone) {
 
 TEST(ScriptReader, KnowsItsScriptFromWhatItSays) {
   ScriptReader reader("m");
-  // What a login reads and prints again.
+  // The bytes that a login reads and prints again.
   reader.add("say() { printf '%s %s\\n' m \"$*\"; }\nm send\n");
   EXPECT_TRUE(is<OtherWord>(reader.next()));
   EXPECT_TRUE(is<NeedsAgent>(reader.next()));

@@ -17,7 +17,7 @@ constexpr std::string_view kOwnName = "ssh: ";
 
 struct Failure {
   std::string_view said;
-  // What it means: the host's name stands at each "{0}".
+  // The meaning: the host's name stands at each "{0}".
   std::string_view sentence;
   bool may_pass = false;
 };
@@ -102,7 +102,7 @@ constexpr std::string_view kOwnBeginnings[] = {
     "client_loop: ",
     "Read from remote host ",
     "Write failed: ",
-    // Of a jump host.
+    // The words of a jump host.
     "channel ",
 };
 
@@ -151,13 +151,13 @@ const Failure* first_failure(const std::vector<std::string>& lines) {
 // As the address of a connection that another program carries.
 constexpr std::string_view kCarried = "UNKNOWN port 65535";
 
-// Of a connection that ended before it began.
+// The words about a connection that ended before it began.
 bool is_early_end(std::string_view line) {
   return line.find("exchange_identification: ") != std::string_view::npos ||
          line.find(kCarried) != std::string_view::npos;
 }
 
-// What a jump host's ssh has said (ProxyJump, `ProxyCommand ssh …`): that of the host itself can
+// The words of a jump host's ssh (ProxyJump, `ProxyCommand ssh …`): that of the host itself can
 // say so little after an early end.
 std::vector<std::string> lines_of_jump(const std::vector<std::string>& own) {
   if (!std::ranges::any_of(own, is_early_end)) return {};
@@ -234,7 +234,7 @@ std::string with_host(std::string_view sentence, const std::string& host) {
   return text;
 }
 
-// Where the connection was closed before it began, no host has said anything: another line is of
+// If the connection was closed before it began, no host has said anything: another line is of
 // what leads there from here.
 std::string line_of_way(std::string_view said) {
   for (const std::string& line : base::split(said, '\n')) {

@@ -3,7 +3,8 @@
 #include <string>
 #include <string_view>
 
-// What OpenSSH's client (7 to 10) says on standard error when it fails, in a sentence for the user.
+// The words of OpenSSH's client (7 to 10) on standard error when it fails, as a sentence for the
+// user.
 namespace gangrun::cluster {
 
 // Names the host as the user does, and where one helps, a command. `how`: how ssh ended, for what

@@ -7,6 +7,21 @@
 #include "base/strings.h"
 #include "cluster/yarn/waiting.h"
 
+// The order of an ask: want() notes a wish, take_request() turns new wishes into asks, the
+// ResourceManager grants containers (on_allocated), and these are handed on, held or given back.
+//
+// A wish under a task's number is asked once. YARN keeps totals for a number, so taking an ask back
+// is an ask for 0, which goes with the next request (withdrawn_), before the new asks: a new wish
+// under the same number then replaces it. A container that comes for a wish that is gone is
+// released; so is each one that comes during a pause.
+//
+// With all_or_nothing containers are held until there is one for each wish, and then all are handed
+// on at once. If that takes longer than `hold`, all are given back, and asked again after a random
+// pause (on_time): two jobs that each hold a part of the cluster would else wait for each other
+// forever. A held container may end before that; its wish is then asked again.
+//
+// A ResourceManager that restarts knows of no ask and of no release (on_resync): asks are sent
+// again, and releases of containers that are not yet seen to have ended.
 namespace gangrun::cluster {
 
 namespace {

@@ -20,7 +20,7 @@ inline constexpr std::size_t kMaxHostEntries = 5'000;
 // How long after a refusal by the placement handler the same is asked again.
 inline constexpr std::chrono::seconds kRejectedPause{1};
 
-// What one task's container is to be.
+// The wishes for one task's container.
 struct ContainerWish {
   hadoop::Resource resource;
   std::optional<std::string> label{};  // of the node; none: what the queue decides
@@ -30,7 +30,7 @@ struct ContainerWish {
   std::vector<std::string> avoided{};
 };
 
-// Which containers are asked for, held and given back, by task number (which is YARN's
+// Which containers are requested, held and given back, by task number (which is YARN's
 // allocation_request_id). Pure: it is told what the ResourceManager has answered and when.
 //
 // All or nothing: containers are handed on when there is one for every task that waits. Who has
@@ -50,7 +50,7 @@ class Allocation {
 
   explicit Allocation(Options options);
 
-  // The nodes that can be asked for by name. Without any, asks are for "*" only, which a scheduler
+  // The nodes that can be requested by name. Without any, asks are for "*" only, which a scheduler
   // that works by heartbeats grants one by one.
   void set_hosts(const std::vector<hadoop::NodeReport>& nodes);
 
@@ -63,13 +63,13 @@ class Allocation {
   // New containers. Returned are those that are to be used now; what nobody wants is given back.
   std::vector<Granted> on_allocated(const std::vector<hadoop::Container>& containers,
                                     base::Instant now);
-  // One has ended. If it was held, it is asked for again.
+  // One has ended. If it was held, it is requested again.
   void on_completed(const hadoop::ContainerId& id);
   void on_rejected(std::int64_t number, base::Instant now);
   // The ResourceManager knows nothing of what was asked and given back before.
   void on_resync();
 
-  // What is to be asked and given back since the last time. The caller sends it until it has
+  // The requests and releases since the last time. The caller sends it until it has
   // succeeded, before it takes the next.
   hadoop::AllocateRequest take_request();
   // Whether take_request() has something to say.

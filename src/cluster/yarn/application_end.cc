@@ -34,7 +34,7 @@ std::optional<std::int32_t> exit_status_in(std::string_view words) {
   return failure == std::errc() ? std::optional(status) : std::nullopt;
 }
 
-// What YARN tells of the last master's end, without the words around it.
+// The words of YARN about the last master's end, without those around them.
 std::string master_diagnostics(std::string_view words) {
   constexpr std::string_view kMark = "Diagnostics: ";
   constexpr std::string_view kEnd = "\nFor more detailed output, check";
@@ -84,7 +84,7 @@ std::string words_of_masters(std::int32_t status, const std::string& diagnostics
   return base::format("the job's master failed{}; the last one {}", times, last);
 }
 
-// Of an application that had no chance to tell its own end.
+// The end of an application that had no chance to tell it.
 Reason reason_of_failure(const std::string& diagnostics) {
   const auto status = exit_status_in(diagnostics);
   if (status) {
@@ -96,7 +96,8 @@ Reason reason_of_failure(const std::string& diagnostics) {
     const bool is_masters = reason == Reason::kAgentEnded || reason == Reason::kContainerLost;
     return is_masters ? Reason::kMasterLost : reason;
   }
-  // Its attempts, by another end: a master that was not heard of, a ResourceManager that restarted.
+  // Its attempts, by another end: a master that sent no heartbeat, a ResourceManager that
+  // restarted.
   if (!times_of(diagnostics).empty()) return Reason::kMasterLost;
   // It never had a master: an unknown queue, limits, tokens that cannot be renewed.
   return words_of_yarn(diagnostics).empty() ? Reason::kUnknown : Reason::kClusterGone;
@@ -125,7 +126,7 @@ job::Cause application_end(const hadoop::ApplicationReport& report) {
             .told = words_of_yarn(std::string(words.substr(0, mark)))};
   }
   const std::string said = words_of_yarn(report.diagnostics);
-  // Of an application that has finished, its master has said it.
+  // The master of an application that has finished has told its end.
   const bool is_ours = said.empty() || report.state == State::kFinished;
   job::Cause end = {.told = is_ours ? said : "YARN says " + base::their_words(said)};
   if (was_killed) {

@@ -8,8 +8,8 @@
 
 namespace gangrun::cluster {
 
-// What the master leaves with YARN as the application's diagnostics: the first cause, and its
-// reason for application_end(). Empty without a cause.
+// The text that the master leaves with YARN as the application's diagnostics: the first cause, and
+// its reason for application_end(). Empty without a cause.
 std::string diagnostics_of(const job::JobStatus& status);
 
 // Why an application ended that has failed or was killed, as far as YARN alone tells.

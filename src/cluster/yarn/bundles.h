@@ -14,14 +14,14 @@ inline constexpr std::uint64_t kOwnBundleBytes = std::uint64_t{4} << 20U;
 // Nodes fetch a user's files one after the other, so there are few.
 inline constexpr std::size_t kMaxOwnBundles = 16;
 
-// What is brought together, and so is brought again when one part of it has changed.
+// Files that are brought together, and so are brought again when one of them has changed.
 struct Bundles {
   std::vector<job::LocalFile> common;
   std::vector<job::LocalFile> own;  // each by itself, under a name that any file system takes
 };
 
 // Large files and folders alone, the first of them if there are many; all others together.
-// `size_of` is asked for the bytes below a path, and may stop counting at kOwnBundleBytes.
+// `size_of` counts the bytes below a path, and may stop counting at kOwnBundleBytes.
 Bundles bundles_of(const std::vector<job::LocalFile>& files,
                    const std::function<std::uint64_t(const std::string& path)>& size_of);
 

@@ -14,7 +14,7 @@
 #include "hadoop/records.h"
 #include "hadoop/release.h"
 
-// What a cluster's answers mean for somebody who wants to run jobs there. Pure.
+// The meaning of a cluster's answers for somebody who wants to run jobs there. Pure.
 namespace gangrun::cluster {
 
 inline constexpr const char* kSettingsName = "variables";
@@ -28,11 +28,11 @@ inline constexpr const char* kLargestName = "largest container";
 Check check_variables(const std::map<std::string, std::string>& variables,
                       const std::function<bool(const std::string& path)>& is_folder);
 
-// What a process of this machine that loads libhdfs (TensorFlow does) lacks of variables, in words;
+// The variables that a process of this machine lacks to load libhdfs (TensorFlow does), in words;
 // empty: nothing.
 std::string missing_for_libhdfs(const std::map<std::string, std::string>& variables);
 
-// What the cluster said when it was asked.
+// The cluster's answers.
 struct ClusterView {
   ClusterFacts facts;
   std::vector<hadoop::NodeReport> nodes;
@@ -41,8 +41,8 @@ struct ClusterView {
   std::optional<hadoop::Release> release;
 };
 
-// The ResourceManager, the queue, the nodes and what they have. `asked` is the queue that was asked
-// for; where there is none of that name, the facts' queue has no name.
+// The ResourceManager, the queue, the nodes and what they have. `asked` is the requested
+// queue; where there is none of that name, the facts' queue has no name.
 std::vector<Check> checks_of(const ClusterView& view, const std::string& asked);
 
 // The same where nobody answered.
@@ -51,7 +51,7 @@ std::vector<Check> checks_without_answer(const base::Error& error, const std::st
 // The user's Kerberos ticket, and for how long it is good from now on.
 Check check_ticket(const std::string& principal, const base::Result<std::chrono::seconds>& left);
 
-// What a user may do about an error of HDFS.
+// Advice for a user about an error of HDFS.
 std::string to_do_about_hdfs(const base::Error& error, const std::string& user);
 
 }  // namespace gangrun::cluster

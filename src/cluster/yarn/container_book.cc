@@ -136,7 +136,7 @@ void ContainerBook::know(const std::vector<hadoop::NodeToken>& tokens) {
   for (const hadoop::NodeToken& token : tokens) nodes_.insert(token.node);
 }
 
-// What lives of earlier attempts and is not ours is ended, when that is settled.
+// Containers of earlier attempts that are not ours are ended, when that is settled.
 void ContainerBook::take_over(const std::vector<hadoop::Container>& containers) {
   for (const hadoop::Container& container : containers) {
     const auto known = running_.find(container.id);

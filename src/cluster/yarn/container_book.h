@@ -27,7 +27,7 @@ namespace gangrun::cluster {
 // taken for gone: what ended meanwhile is told with the first ones.
 inline constexpr int kLooksForAdopted = 3;
 
-// What is to be done at a node that YARN has given a token for.
+// The action at a node for which YARN has given a token.
 struct StartContainer {
   job::TaskId task;
   Launch launch;
@@ -42,8 +42,8 @@ struct StopContainer {
 using ContainerAction = std::variant<StartContainer, StopContainer, Event>;
 
 // Which container belongs to which task of an application, from the ask to the end. Pure: it is
-// told what tasks want, what YARN answers and when; what is to be done comes out. Which containers
-// are asked for and given back is decided by Allocation.
+// told what tasks want, what YARN answers and when; what is to be done comes out. Allocation
+// decides which containers are requested and given back.
 class ContainerBook {
  public:
   struct Options {
@@ -68,7 +68,7 @@ class ContainerBook {
 
   // Before each call to the ResourceManager.
   void on_time(base::Instant now) { allocation_.on_time(now); }
-  // What it is to be asked. The same until one of the next three has been told.
+  // The request for it. It stays the same until one of the next three is called.
   const hadoop::AllocateRequest& request();
   void on_allocated(const hadoop::AllocateResponse& response, base::Instant now);
   // It knows nothing any more of what was asked.

@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::size_t kMaxDiagnostics = 400;
 constexpr std::size_t kMaxTimeBytes = 40;
-// What a NodeManager says that came back and found a container gone
+// The words of a NodeManager that came back and found a container gone
 // (ContainerExecutor.ExitCode.LOST).
 constexpr std::int32_t kExitLost = 154;
 
-// What of the diagnostics is for people: without the leading "[2026-01-31 12:00:00.000]", on one
-// line.
+// The part of the diagnostics that is for people: without the leading "[2026-01-31 12:00:00.000]",
+// on one line.
 std::string first_words(std::string_view diagnostics) {
   if (diagnostics.starts_with('[')) {
     const std::size_t end = diagnostics.substr(0, kMaxTimeBytes).find(']');
@@ -48,7 +48,7 @@ std::string memory_words(std::string_view diagnostics, bool is_virtual) {
   return std::string(usage.substr(0, separator));
 }
 
-// What YARN says beside the status; empty: nothing.
+// The words of YARN beside the status; empty: none.
 std::string said_of(std::string_view diagnostics) {
   std::string words = first_words(diagnostics);
   return words == "N/A" ? std::string() : words;

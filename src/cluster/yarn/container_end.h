@@ -12,7 +12,7 @@ namespace gangrun::cluster {
 // The task is lost with its container, by no fault of its own.
 job::Why container_lost(std::string detail);
 
-// What the end of a container means for its task: by the exit status
+// The meaning of the end of a container for its task: by the exit status
 // (org.apache.hadoop.yarn.api.records.ContainerExitStatus) and the diagnostics.
 job::Why explain_end(const hadoop::ContainerStatus& status);
 

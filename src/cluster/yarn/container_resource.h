@@ -5,10 +5,10 @@
 #include "hadoop/records.h"
 #include "job/spec.h"
 
-// What YARN is asked for.
+// The requests to YARN.
 namespace gangrun::cluster {
 
-// Of a task that does not say: YARN has no container without a limit.
+// The memory of a task that names none: YARN has no container without a limit.
 inline constexpr std::int64_t kDefaultMemoryMib = 1024;
 
 // The container of a task.

@@ -11,7 +11,7 @@
 // Containers"): the agent is then inside, and starts the task as it does anywhere.
 namespace gangrun::cluster {
 
-// What runs the images of the job: kDocker, YARN itself, or kNone, the agents by their node's
+// The runtime of the images of the job: kDocker, YARN itself, or kNone, the agents by their node's
 // engine.
 ContainerRuntime container_runtime_of(const job::JobSpec& spec,
                                       const hadoop::Configuration& configuration);

@@ -22,21 +22,21 @@ inline constexpr std::size_t kMaxJobAccessBytes = std::size_t{4} << 20U;
 inline constexpr std::uint32_t kOwnFolder = 0700;
 inline constexpr std::uint32_t kOwnFile = 0600;
 
-// Where gangrun keeps what it has on the cluster's file system, below the user's home folder. All
+// The folder of gangrun on the cluster's file system, below the user's home folder. All
 // of it is the user's own (0700), but for the public part of the cache.
 struct YarnPaths {
   std::string home;
 
   [[nodiscard]] std::string root() const { return home + "/.gangrun"; }
-  // What all users may read, by its contents: the agent.
+  // Files that all users may read, by their contents: the agent.
   [[nodiscard]] std::string shared() const { return root() + "/public"; }
   // Files of jobs by their contents.
   [[nodiscard]] std::string cache() const { return root() + "/cache"; }
-  // Of one job, while it lives.
+  // The files of one job, while it lives.
   [[nodiscard]] std::string staging(const hadoop::ApplicationId& id) const {
     return root() + "/jobs/" + hadoop::to_string(id);
   }
-  // What is left of it.
+  // The files that are left of it.
   [[nodiscard]] std::string history(const hadoop::ApplicationId& id) const {
     return root() + "/history/" + hadoop::to_string(id);
   }

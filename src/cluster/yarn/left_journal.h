@@ -10,8 +10,8 @@
 
 namespace gangrun::cluster {
 
-// What the journal in this folder of the cluster's file system tells of a job whose masters are
-// gone. None: there is no journal, or nothing is recorded in it.
+// The words of the journal in this folder of the cluster's file system about a job whose masters
+// are gone. None: there is no journal, or nothing is recorded in it.
 base::Result<std::optional<job::JobStatus>> read_left_journal(hadoop::WebHdfs& files,
                                                               const std::string& folder,
                                                               const base::Clock& clock,

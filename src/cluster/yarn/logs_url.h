@@ -4,7 +4,7 @@
 
 namespace gangrun::cluster {
 
-// What YARN tells a container of itself, and the cluster's configuration.
+// The words of YARN to a container about itself, and the cluster's configuration.
 struct LogsPlace {
   std::string log_server{};  // yarn.log.server.url, as the job history server; empty: none
   std::string manager{};     // the ResourceManager's pages, "http://rm:8088"; empty: not known

@@ -72,21 +72,21 @@ struct YarnMasterConfig {
   registry::ZooKeeperFiles zookeeper_files{};  // of the client's machine
   net::JobCertificate certificate;
   base::WallTime submitted;
-  // Of Hadoop's configuration, as the client has it: no node's own is relied upon.
+  // The properties of Hadoop's configuration, as the client has it: no node's own is relied upon.
   std::map<std::string, std::string> hadoop;
   std::string user;            // who has submitted the job
   std::string staging_folder;  // of the job, on the cluster's file system
   std::string history_folder;  // of the user, likewise
   // Nodes that asks may name.
   std::vector<hadoop::NodeReport> nodes;
-  // On a cluster with Kerberos; else empty. For whom the token of the job's own file system is; and
-  // whose keytab is in the master's container, by which new tokens can be got.
+  // On a cluster with Kerberos; else empty. The service of the token of the job's own file system;
+  // and the principal whose keytab is in the master's container, which can get new tokens.
   std::string token_service{};
   std::string principal{};
   std::string krb5_config{};  // the client's KRB5_CONFIG; used where the node has that file
-  // What every task's container gets, by the name of its link; the agent among them.
+  // The files of every task's container, by the name of the link; the agent among them.
   std::map<std::string, hadoop::LocalResource> files;
-  // What those of one type get besides.
+  // The further files of those of one type.
   std::map<std::string, std::map<std::string, hadoop::LocalResource>> archives;
 
   static constexpr bool kIsOpen = true;

@@ -24,14 +24,14 @@ struct RowsOf<hadoop::FileSystem> {
 
 }  // namespace gangrun::base
 
-// What `gangrun doctor` tries on a cluster's file systems, here and in a container.
+// The trial of `gangrun doctor` on a cluster's file systems, here and in a container.
 namespace gangrun::cluster {
 
 // A folder of the trial's own on a file system.
 struct TrialPlace {
   hadoop::FileSystem file_system;
   std::string folder;
-  std::string token_service{};  // on a cluster with Kerberos, for whom its tokens are; else empty
+  std::string token_service{};  // of its tokens, on a cluster with Kerberos; else empty
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
@@ -46,7 +46,7 @@ struct TrialPlace {
 // "hdfs://name/folder/file".
 std::string url_of(const TrialPlace& place, const std::string& file);
 
-// What a container is to try.
+// The tasks of a container's trial.
 struct NodeTrial {
   std::vector<TrialPlace> places;
   std::string user;

@@ -14,11 +14,12 @@ namespace gangrun::cluster {
 // tasks that have outputs do.
 inline constexpr const char* kOutputsSecret = "gangrun.outputs";
 
-// What the agent of a task must know to write the task's outputs to the cluster's file system.
+// The facts that the agent of a task needs to write the task's outputs to the cluster's file
+// system.
 struct OutputsConfig {
   std::string folder;  // of the job's outputs there; a folder of the task is made in it
   std::string user;    // whose job it is
-  // Of Hadoop's configuration, as the client has it.
+  // The properties of Hadoop's configuration, as the client has it.
   std::map<std::string, std::string> hadoop{};
   std::string token_service{};                 // on a cluster with Kerberos; else empty
   std::optional<std::uint64_t> limit_bytes{};  // of all outputs of a run of the task

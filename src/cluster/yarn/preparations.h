@@ -15,7 +15,7 @@ namespace gangrun::cluster {
 
 // Before a node is first asked for a container that it has taken on, and between two times.
 inline constexpr base::seconds kPreparationLook(3);
-// Of one node, at a time.
+// The most containers of one node, at a time.
 inline constexpr std::size_t kMaxAskedContainers = 200;
 
 // Containers that their nodes have taken on and not started yet, as they fetch and unpack what the
@@ -33,7 +33,7 @@ class Preparations {
 
   // When take_look() has something; none: there is nothing to ask.
   [[nodiscard]] std::optional<base::Instant> next_look() const;
-  // Whom to ask now, for which containers.
+  // The node to ask now, and for which containers.
   std::map<hadoop::NodeId, std::vector<hadoop::ContainerId>> take_look(base::Instant now);
   // What was answered. One that the node has started, or does not know, is over.
   void told(const std::vector<hadoop::ContainerId>& asked,

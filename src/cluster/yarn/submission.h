@@ -10,7 +10,7 @@
 #include "hadoop/records.h"
 #include "job/spec.h"
 
-// What a job on YARN is submitted as, and what YARN's answers mean. Pure.
+// The application as which a job is submitted, and the meaning of YARN's answers. Pure.
 namespace gangrun::cluster {
 
 // The parts of Hadoop's configuration that the master needs.

@@ -12,7 +12,7 @@
 
 namespace gangrun::cluster {
 
-// What a cluster says of itself, as far as it bears on whether a job can ever run there.
+// The facts about a cluster that decide whether a job can ever run there.
 struct ClusterFacts {
   std::string user;          // whom the job would be of
   hadoop::Resource largest;  // container
@@ -34,8 +34,8 @@ std::vector<std::string> leaves_of(const std::vector<std::string>& queues);
 // Whether jobs can be submitted to the queue, by this user.
 base::Result<> check_queue(const ClusterFacts& facts);
 
-// What YARN would refuse, forget or leave waiting for ever, as one error that names field, value
-// and what is allowed.
+// Everything that YARN would refuse, forget or leave waiting forever, as one error that names
+// field, value and what is allowed.
 base::Result<> check_against(const ClusterFacts& facts, const job::JobSpec& spec);
 
 }  // namespace gangrun::cluster

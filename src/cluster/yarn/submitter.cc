@@ -90,7 +90,7 @@ Result<ClusterFacts> YarnSubmitter::ask_resource_manager(const job::JobSpec& spe
   return facts;
 }
 
-// What the master and the tasks need to be let in where they go.
+// The credentials that the master and the tasks need.
 Result<> YarnSubmitter::add_tokens(const Submitting& job, Uploads& uploads,
                                    YarnMasterConfig& config, hadoop::LaunchContext& master) {
   if (account_.identity == nullptr) return {};
@@ -159,7 +159,7 @@ Result<hadoop::ApplicationId> YarnSubmitter::submit(
                                   : Result<>(submission.error());
   if (done.ok()) done = wait_until_recorded(*submission);
   if (done.ok()) return application_.id;
-  // What is left of it would be nobody's.
+  // Its files would belong to nobody.
   (void)files_.remove(paths_.staging(application_.id), true, soon());
   return done.error();
 }

@@ -31,7 +31,7 @@ struct Submitting {
   job::ShippedFiles files;
   std::string agent_program;
   base::WallTime submitted;
-  // Where the job brings a keytab, by which its tokens are replaced; else empty.
+  // The file of the keytab that the job brings, by which its tokens are replaced; else empty.
   std::string client_program{};  // gangrun itself
   std::string keytab{};
   std::string krb5_config{};  // KRB5_CONFIG
@@ -49,7 +49,7 @@ class YarnSubmitter {
                 hadoop::Account account, const base::Clock& clock, std::string digests,
                 Uploads::Progress progress);
 
-  // What the job meets there; kInvalidArgument where it can never run. Comes before submit().
+  // The checks of the job there; kInvalidArgument if it can never run. Comes before submit().
   base::Result<> check(const job::JobSpec& spec);
   // Returns when YARN has recorded the job. On an error nothing of it is left on the cluster but
   // what other jobs can use too. From the call of `on_asked` on YARN may have it.
@@ -73,7 +73,7 @@ class YarnSubmitter {
   const Uploads::Progress progress_;
   hadoop::ResourceManagerClient resource_manager_;
   hadoop::WebHdfs files_;
-  // What the check has brought besides: submit() needs not ask again.
+  // Further answers to the check: submit() needs not ask again.
   YarnPaths paths_;
   hadoop::NewApplication application_;
   std::vector<hadoop::NodeReport> nodes_;

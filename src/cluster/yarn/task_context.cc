@@ -38,7 +38,7 @@ hadoop::LaunchContext task_context(const TaskContents& contents, const job::Task
   }
   // Also that of a cgroup, where the node has one for it: without a slash.
   const std::string name = base::format("{}.{}.{}", contents.job_id, task.type, task.index);
-  // Where YARN itself runs the image, the agent is in it.
+  // If YARN itself runs the image, the agent is in it.
   const bool yarn_runs_image =
       yarn_of(contents.spec).container_runtime == ContainerRuntime::kDocker;
   const std::vector<std::string>& containers = launch.containers;

@@ -15,14 +15,14 @@ namespace gangrun::cluster {
 // Under which the agent finds its configuration among the container's credentials.
 inline constexpr const char* kAgentConfigSecret = "gangrun.agent";
 
-// What the containers of a job's tasks are started with.
+// The launch contexts of the containers of a job's tasks.
 struct TaskContents {
   job::JobSpec spec;
   std::string job_id;
   std::string host;  // of the master, as agents and clients reach it
-  // What every container gets beside its credentials.
+  // The parts that every container gets beside its credentials.
   std::map<std::string, hadoop::LocalResource> files{};
-  // What those of one task type get besides.
+  // The further files of those of one task type.
   std::map<std::string, std::map<std::string, hadoop::LocalResource>> archives{};
   std::map<std::string, std::string> environment{};
   std::vector<std::string> agent_command{};  // with "{name}" for the task's name

@@ -72,7 +72,7 @@ void TaskLines::add(std::string text) {
   auto& lines = lines_[stream_];
   bytes_ += text.size() + kLineBytes;
   lines.push_back({count_++, std::move(text), container_, line_start_});
-  // What is too old is known only when all have come.
+  // Which lines are too old is known only when all have come.
   if (!request_.tail || request_.since || std::cmp_less_equal(lines.size(), *request_.tail)) return;
   bytes_ -= lines.front().text.size() + kLineBytes;
   lines.pop_front();

@@ -22,7 +22,7 @@ inline constexpr std::size_t kLineBytes = 128;
 
 // Takes the tasks' output out of the logs of all containers, container by container. Whoever may
 // write where they lie has written them: a line may have no end, and there may be any number of
-// empty ones. Of a tail no more is kept than is asked for.
+// empty ones. Of a tail no more is kept than the request has.
 class TaskLines final : public hadoop::LogSink {
  public:
   explicit TaskLines(LogRequest request, std::size_t most_bytes = kMaxEndedLogBytes)
@@ -60,7 +60,7 @@ class TaskLines final : public hadoop::LogSink {
   std::map<std::pair<job::TaskId, bool>, std::deque<Kept>> lines_;
   std::string container_;
   std::uint64_t line_start_ = 0;
-  // What is read now are the times of this one's lines; they may come before or after the lines.
+  // The times of this one's lines are being read; they may come before or after the lines.
   base::KnownTimes* reads_times_ = nullptr;
   std::map<Source, base::KnownTimes> times_;
 };

@@ -24,7 +24,7 @@ struct TensorflowAnswer {
 
 // One for each of `urls`. kWarning where TensorFlow is there and cannot do it: jobs run all the
 // same, but not those whose TensorFlow has to. kNotChecked where there is no TensorFlow, or none
-// that knows HDFS. `missing` is what of the environment libhdfs lacks, in words.
+// that knows HDFS. `missing` is what libhdfs lacks in the environment, in words.
 std::vector<Check> tensorflow_checks(const std::vector<std::string>& urls,
                                      const TensorflowAnswer& answer, const std::string& missing);
 

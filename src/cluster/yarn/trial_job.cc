@@ -156,7 +156,7 @@ void Run::follow() {
   }
 }
 
-// Where it went too fast to be followed, the node has told YARN.
+// If it went too fast to be followed, the node has told YARN.
 void Run::look_for_kept_lines() {
   const base::Instant deadline = clock_.now() + kEndTimeout;
   while (!is_complete_ && clock_.now() < deadline && !(job_.is_over && job_.is_over())) {

@@ -42,7 +42,7 @@ Result<hadoop::Content> content_of(const std::string& name, int fd) {
   return content;
 }
 
-// What an archive is called there, whatever it is called here: nodes go by the ending, and one
+// The name of an archive there, whatever its name is here: nodes go by the ending, and one
 // content is to have one name.
 std::string packed_name(const std::string& path) {
   const std::string name = base::in_small_letters(path);
@@ -99,7 +99,7 @@ Result<hadoop::LocalResource> Uploads::ensure(const std::string& base,
                                          if (progress_) progress_(shown, sent, size);
                                        },
                                        deadline));
-  // Who brings something new makes room for it.
+  // An upload makes room for itself.
   if (found.uploaded) (void)store.clean(clock_.wall_now(), kCacheAge, deadline);
   return found.resource;
 }

@@ -29,7 +29,7 @@ inline constexpr const char* kAuthoritiesLink = "gangrun-authorities.pem";
 inline constexpr const char* kFilesLink = "gangrun-files";
 inline constexpr const char* kOwnFolderLink = ".gangrun-files-";
 inline constexpr const char* kArchiveName = "files.tar.gz";
-// What no job has asked for that long is removed.
+// Files that no job has used for so long are removed.
 inline constexpr std::chrono::hours kCacheAge{24 * 30};
 
 // Brings to the cluster what a job's containers need and the cluster does not have yet. Everything
@@ -48,7 +48,7 @@ class Uploads {
           const YarnPaths& paths, const hadoop::Account& account, const base::Clock& clock,
           const std::string& digests, Progress progress);
 
-  // What each container gets, by the name of its link.
+  // The files of each container, by the name of the link.
   base::Result<std::map<std::string, hadoop::LocalResource>> put(const std::string& agent_program,
                                                                  const job::ShippedFiles& shipped,
                                                                  base::Instant deadline);
@@ -59,8 +59,8 @@ class Uploads {
   base::Result<hadoop::LocalResource> put_own(const std::string& path, const std::string& folder,
                                               const char* link, base::Instant deadline);
 
-  // What the containers of a task type get besides, by the name of its link. Each archive is its
-  // own private file, and is not read again where it has not changed.
+  // The further files of the containers of a task type, by the name of the link. Each archive is
+  // its own private file, and is not read again where it has not changed.
   base::Result<std::map<std::string, std::map<std::string, hadoop::LocalResource>>> put_archives(
       const std::vector<job::ShippedArchive>& archives, base::Instant deadline);
 

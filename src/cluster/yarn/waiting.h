@@ -10,7 +10,7 @@
 
 namespace gangrun::cluster {
 
-// What a job waits for on YARN, in words. Pure.
+// The things for which a job waits on YARN, in words. Pure.
 
 // "2048 MiB, 1 vcore, 1 yarn.io/gpu".
 std::string resource_words(const hadoop::Resource& resource);

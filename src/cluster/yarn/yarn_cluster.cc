@@ -219,7 +219,8 @@ void YarnCluster::work_on(const std::shared_ptr<Node>& node) {
   const auto submitted = node_workers_.run(
       [client = node->client, starts, stops]() -> Results {
         const base::Instant deadline = std::chrono::steady_clock::now() + kCallTimeout;
-        // What cannot be stopped here, the ResourceManager ends: it has been given back to it.
+        // The ResourceManager ends a container that cannot be stopped here: it has been given back
+        // to it.
         for (const hadoop::ContainerId& id : *stops) (void)client->stop_container(id, deadline);
         if (starts->empty()) return std::vector<base::Result<>>();
         return client->start_containers(*starts, deadline);

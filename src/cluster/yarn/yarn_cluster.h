@@ -54,10 +54,10 @@ class YarnCluster final : public Cluster {
               std::unique_ptr<hadoop::ApplicationMasterClient> resource_manager, Options options);
   ~YarnCluster() override;
 
-  // Registers the application's master, to be reached at `port`. What start() and adopt() were
-  // asked for waits for it.
+  // Registers the application's master, to be reached at `port`. What start() and adopt()
+  // request waits for it.
   void begin(std::uint16_t port);
-  // Tells YARN how the application has ended, then calls `done`. Nothing is asked for any more.
+  // Tells YARN how the application has ended, then calls `done`. Nothing is requested any more.
   void finish(hadoop::FinalStatus status, std::string diagnostics,
               std::function<void(base::Result<>)> done);
   // Containers that are started from now on get these tokens.

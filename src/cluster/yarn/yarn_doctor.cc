@@ -164,7 +164,7 @@ std::vector<Check> YarnDoctor::clear_away() {
   for (const TrialPlace& place : std::exchange(places_, {})) {
     hadoop::WebHdfs files(place.file_system, hadoop::web_hdfs_options(account_));
     const auto removed = files.remove(place.folder, true, soon());
-    // What failed before is told already, and most likely nothing is there.
+    // An earlier failure is told already, and most likely nothing is there.
     const bool was_made = std::find(usable_.begin(), usable_.end(), place) != usable_.end();
     if (removed.ok() || !was_made) continue;
     left.push_back({"clearing away", Verdict::kWarning,

@@ -64,7 +64,7 @@ Result<std::vector<LogLine>> LiveLogs::next(base::Instant deadline) {
   std::vector<LogLine> wanted;
   while (true) {
     auto lines = ask(deadline);
-    // Between two masters there is nothing to be had; whether another comes, the status tells.
+    // Between two masters there are no lines; the status tells whether another comes.
     if (!lines.ok()) return wanted;
     const bool is_of_another_master = lines->next < from_;
     from_ = is_of_another_master ? 0 : lines->next;

@@ -21,30 +21,30 @@ inline constexpr std::size_t kMaxTagBytes = 100;
 inline constexpr std::size_t kMaxQueueBytes = 1024;
 inline constexpr std::size_t kMaxFileSystems = 100;
 
-// What runs the images of tasks: what Hadoop's configuration says, YARN itself, or our agent by the
-// engine that its node has.
+// The runtime of the images of tasks: what Hadoop's configuration says, YARN itself, or our agent
+// by the engine that its node has.
 enum class ContainerRuntime { kAuto, kDocker, kNone };
 
 std::string_view to_string(ContainerRuntime runtime);
 
-// What YARN is told of a job beside its tasks.
+// The settings of a job for YARN beside its tasks.
 struct YarnOptions {
   std::string queue;            // empty: "default"
   std::optional<int> priority;  // a larger number goes first; absent: what the queue says
   std::vector<std::string> tags;
   job::Resources master{.memory_mib = 256};  // without GPUs and others; all at least 1
   std::optional<std::string> master_label;   // as TaskSpec::label
-  // Who may look at the job and who may end it, as YARN writes it: "user,user group,group", or "*".
-  // Empty: its user, and who the cluster says.
+  // The users who may look at the job and those who may end it, as YARN writes them: "user,user
+  // group,group", or "*". Empty: its user, and who the cluster says.
   std::string view_acl;
   std::string modify_acl;
   int max_attempts = 0;  // how often a master is started; 0: as often as the cluster allows
   ContainerRuntime container_runtime = ContainerRuntime::kAuto;
   // On a cluster with Kerberos. URLs for which the tasks get tokens too, beside the cluster's own.
   std::vector<std::string> file_systems;
-  std::string principal;  // as whom the user comes; empty: who the ticket, or the keytab, is of
+  std::string principal;  // of the user; empty: that of the ticket, or of the keytab
   std::string keytab;     // a file on the client's machine; empty: the ticket cache
-  std::string as;         // the user for whom the job is; empty: who submits it
+  std::string as;         // the user for which the job runs; empty: who submits it
 
   static const job::Section& section();
 

@@ -6,10 +6,10 @@
 
 namespace gangrun::cluster {
 
-// What `on` says for it.
+// The value of `on` for it.
 inline constexpr std::string_view kYarn = "yarn";
 
-// What of a job YARN takes, as far as that can be said without a cluster.
+// The parts of a job that YARN takes, as far as that can be said without a cluster.
 job::Place yarn_place();
 
 }  // namespace gangrun::cluster

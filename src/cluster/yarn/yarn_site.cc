@@ -27,14 +27,14 @@ constexpr std::string_view kReports = "the report of ";
 constexpr std::size_t kMaxStatusBytes = std::size_t{64} << 20U;
 constexpr std::chrono::minutes kResultTimeout{5};
 constexpr std::chrono::seconds kJournalTimeout{60};
-// What is left of the nodes of a label changes slowly, and is many nodes' answer.
+// The free resources of the nodes of a label change slowly, and are many nodes' answer.
 constexpr std::chrono::seconds kLookAtLabels{2};
-// A node that died is given up by YARN after ten minutes only: until then the others' logs are to
-// be had.
+// A node that died is given up by YARN after ten minutes only: until then the others' logs are
+// available.
 constexpr std::chrono::seconds kHandInTimeout{30};
 constexpr std::chrono::milliseconds kLookAtLogs{250};
 
-// Of so many jobs at most a list reads the journal, the newest first: each takes a moment.
+// A list reads the journals of so many jobs at most, the newest first: each takes a moment.
 constexpr int kMostJournals = 10;
 // Nor is a file system that takes so long for one asked for others.
 constexpr std::chrono::seconds kLongestRead{1};
@@ -275,7 +275,7 @@ Result<job::JobStatus> YarnSite::waiting_status(const hadoop::ApplicationReport&
   return status;
 }
 
-// The master is told by YARN what its queue has left, but not what the nodes of a label have.
+// YARN tells the master what its queue has left, but not what the nodes of a label have.
 std::string YarnSite::label_words_of(const job::JobSpec& spec) {
   const std::set<std::string> labels = labels_of(spec);
   if (labels.empty()) return {};

@@ -54,7 +54,7 @@ class YarnSite final : public Site {
   base::Result<std::vector<TaskResult>> results(std::string_view job) override;
   base::Result<> read_result(std::string_view job, const job::TaskId& task,
                              const ResultSink& sink) override;
-  // What its commands ask of it besides.
+  // The further questions of its commands.
 
   // kPermissionDenied where the job is another user's: of a running one, YARN alone is heard.
   base::Result<> check_is_own(std::string_view job);
@@ -73,7 +73,7 @@ class YarnSite final : public Site {
   base::Result<> wait_for_cluster(std::string_view job, base::Instant deadline) override;
 
  private:
-  // Where a running job's master answers.
+  // The address at which a running job's master answers.
   struct Master {
     net::Endpoint endpoint;
     base::Secret secret;
@@ -82,7 +82,7 @@ class YarnSite final : public Site {
   base::Result<hadoop::ApplicationId> find(std::string_view job);
   // kUnavailable where it has none now.
   base::Result<Master> master_of(std::string_view job);
-  // Of a job of this user; kept, since it never changes.
+  // The secret of a job of this user; kept, since it never changes.
   base::Result<const JobAccess*> access(const hadoop::ApplicationReport& report);
   base::Result<YarnPaths> paths();
   base::Result<job::JobStatus> ended_status(const hadoop::ApplicationReport& report);
@@ -108,7 +108,7 @@ class YarnSite final : public Site {
 
 // The state of a job as far as YARN itself knows it.
 job::JobState state_of(const hadoop::ApplicationReport& report);
-// Where the job's master serves commands; none: it has not registered yet.
+// The address at which the job's master serves commands; none: it has not registered yet.
 std::optional<net::Endpoint> endpoint_of(const hadoop::ApplicationReport& report,
                                          const std::string& fingerprint);
 

@@ -4,7 +4,7 @@
 #include "base/format.h"
 #include "cluster/yarn/yarn_site.h"
 
-// What the cluster's file system keeps of a job that has ended: what tasks have left, and all else.
+// The files of a job that has ended in the cluster's file system: those of tasks, and all else.
 namespace gangrun::cluster {
 
 namespace {

@@ -9,7 +9,7 @@
 
 namespace gangrun::cluster {
 
-// What a job asks of ZooKeeper, with what it leaves open as Hadoop's configuration has it.
+// The job's section for ZooKeeper, completed by Hadoop's configuration.
 // kInvalidArgument where neither names any host.
 base::Result<job::ZooKeeper> with_defaults_of(const job::ZooKeeper& zookeeper,
                                               const hadoop::Configuration& configuration);

@@ -45,7 +45,7 @@ TEST(ZooKeeperDefaults, AWrongValueOfHadoopsIsToldByItsName) {
               HasSubstr("hadoop.registry.zk.root"));
 }
 
-// Where the servers know no SASL, an ACL with it would be refused, and with it the node.
+// If the servers know no SASL, an ACL with it would be refused, and with it the node.
 TEST(ZooKeeperDefaults, AdministratorsAreThoseOfHadoopsRegistry) {
   hadoop::Configuration site;
   EXPECT_THAT(registry_administrators(site, {}), testing::IsEmpty());

@@ -75,7 +75,7 @@ class ParquetDataset(IterableDataset):  # type: ignore[misc]  # PyTorch is not t
 
         with storage.open_to_read(file) as opened:
             rest = None
-            # A batch of pyarrow ends with its row group, so it may be shorter than what was asked for.
+            # A batch of pyarrow ends with its row group, so it may be shorter than requested.
             for part in pyarrow.parquet.ParquetFile(opened).iter_batches(self.batch_size, columns=self.columns):
                 table = pyarrow.Table.from_batches([part])
                 rest = table if rest is None else pyarrow.concat_tables([rest, table])

@@ -6,7 +6,7 @@
 
 namespace gangrun::client {
 
-// The executors of a Spark application, from which tasks come by themselves.
+// The executors of a Spark application, whose tasks connect by themselves.
 std::unique_ptr<Place> spark_place();
 
 }  // namespace gangrun::client

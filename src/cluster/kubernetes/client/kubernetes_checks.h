@@ -11,7 +11,7 @@
 #include "kubernetes/client.h"
 #include "net/event_loop.h"
 
-// What is looked at on a cluster before anything is made there.
+// The checks of a cluster before anything is made there.
 namespace gangrun::client {
 
 // What can schedule a gang there, by the API groups that it has.

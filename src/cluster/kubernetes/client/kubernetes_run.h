@@ -18,7 +18,7 @@ struct KubernetesLaunch {
   job::JobSpec spec;
   std::vector<cluster::CarriedFile> files{};
   cluster::ManifestNames names{};
-  // Says what is wrong with it in the words of who made it; none: those of job files.
+  // Makes an error speak of the options with which the job was made; none: of fields of job files.
   std::function<base::Error(base::Error)> reworded{};
 };
 

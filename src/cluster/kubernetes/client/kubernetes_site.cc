@@ -26,7 +26,7 @@ using base::Json;
 using base::Result;
 
 constexpr base::seconds kAnswerLimit(10);
-// How often pods are looked at by who waits for a change.
+// How often one who waits for a change reads the pods.
 constexpr base::seconds kPodsInterval(1);
 // Of a failed task's log: what a traceback may take.
 constexpr std::size_t kKeptLines = 500;

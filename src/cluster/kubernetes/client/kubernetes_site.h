@@ -49,7 +49,7 @@ class KubernetesSite final : public cluster::Site {
   std::string home_;
   const Context& context_;
   std::unique_ptr<cluster::Site> others_;
-  // To the job that was asked for last.
+  // The way to the job of the last request.
   std::string way_folder_;
   std::unique_ptr<PodsWay> way_;
 };

@@ -32,7 +32,7 @@ constexpr int kDefaultPort = 1999;
 constexpr const char* kScript = "/script/training-script.py";
 constexpr const char* kScriptConfigMap = "script";
 constexpr std::size_t kMaxTagBytes = 63;  // of a label's value
-// Of the job's name, so that the names of its other objects are none too long.
+// The longest job name, so that the names of its other objects are not too long.
 constexpr std::size_t kMaxNameBytes = 24;
 
 base::Error refused(std::string_view flag, std::string_view text) {
@@ -85,7 +85,7 @@ Result<Json> read_template(std::string_view flag, const std::string& text, std::
   return std::move(*object);
 }
 
-// What every run has of its own.
+// A part of the name that every run has of its own.
 void erase_names(Json& object) {
   const auto metadata = object.find("metadata");
   if (metadata == object.end() || !metadata->is_object()) return;
@@ -202,7 +202,7 @@ job::Flags flags_of(const TfSpawnerOptions& options, const std::string& tag, int
   flags.roles = {base::format("{}:{}", kWorker, workers)};
   flags.job_fields["image"] = options.image.value_or(std::string(kDefaultImage));
   flags.framework = std::string(job::to_string(job::Framework::kTensorflow));
-  // What a worker asks for stands in its pod.
+  // A worker's resources stand in its pod.
   flags.fields["vcores"] = {"0"};
   flags.timeouts = options.timeouts;
   flags.tensorboard = options.tensorboard;

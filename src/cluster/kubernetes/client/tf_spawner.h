@@ -11,18 +11,18 @@
 #include "cluster/kubernetes/client/kubernetes_run.h"
 #include "job/place.h"
 
-// The command line of `tf-spawner` in the words of `gangrun run --on kubernetes`
+// The command line of `tf-spawner`, as options of `gangrun run --on kubernetes`
 // (docs/from-tf-spawner.md).
 namespace gangrun::client {
 
 inline constexpr std::string_view kTfSpawner = "tf-spawner";
-// What all objects of a run are labelled with, as `training_attempt=TAG`.
+// The label of all objects of a run, as `training_attempt=TAG`.
 inline constexpr std::string_view kAttemptTag = "training_attempt";
 // Taken where the flag is not given and they are there.
 inline constexpr std::string_view kPodFile = "pod.yaml";
 inline constexpr std::string_view kServiceFile = "service.yaml";
 
-// What was typed. (The braces let a part of them be named alone.)
+// The flags that were typed. (The braces let a part of them be named alone.)
 struct TfSpawnerOptions {
   std::string positional{};  // the training script, or with -d the tag
   bool deletes = false;
@@ -72,8 +72,8 @@ base::Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options
                                                  const TfSpawnerFiles& files,
                                                  const std::string& tag, const job::Places& places);
 
-// An error about the job in the words of this command line: of its flags and files, where it speaks
-// of fields of a job file and flags of `gangrun run`.
+// The error with the flags and files of this command line, where it names fields of a job file and
+// flags of `gangrun run`.
 base::Error in_own_words(base::Error error, const TfSpawnerOptions& options);
 
 // Puts names with the tag at their ends in the place of the documented ones.

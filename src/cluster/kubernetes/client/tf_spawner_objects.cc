@@ -30,10 +30,10 @@ struct Collection {
 constexpr Collection kPods{"Pod", "/api/v1", "pods"};
 constexpr Collection kServices{"Service", "/api/v1", "services"};
 constexpr Collection kConfigMaps{"ConfigMap", "/api/v1", "configmaps"};
-// What tf-spawner makes, and deletes by the label.
+// The objects that tf-spawner makes, and deletes by the label.
 constexpr std::array kTheirs{kServices, kConfigMaps, kPods};
-// What gangrun makes besides. Others may have the label, too: of these it is gangrun's own label
-// that counts.
+// The objects that gangrun makes besides. Others may have the label, too: of these it is gangrun's
+// own label that counts.
 constexpr Collection kOwner{"Job", "/apis/batch/v1", "jobs"};
 constexpr std::array kOurs{kOwner, Collection{"Secret", "/api/v1", "secrets"}};
 

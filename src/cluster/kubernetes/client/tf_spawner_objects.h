@@ -10,8 +10,8 @@
 #include "kubernetes/client.h"
 #include "net/event_loop.h"
 
-// What runs of tf-spawner, ours or the original's, have made in the client's namespace. Each
-// function runs the loop until its answer or the deadline.
+// The objects that runs of tf-spawner, ours or the original's, have made in the client's namespace.
+// Each function runs the loop until its answer or the deadline.
 namespace gangrun::client {
 
 struct RunObject {

@@ -82,7 +82,7 @@ TEST_F(Unpacking, GivesNoRightsThatOnlyItsOwnMachineCouldGive) {
 TEST_F(Unpacking, LeavesOutWhatIsNoFileAndLinksThatLeadOut) {
   const fs::path from = top_ / "from" / "model";
   ASSERT_EQ(::mkfifo((from / "pipe").c_str(), 0600), 0);
-  // Only root makes one; and only root's own tar makes it anew.
+  // Only root makes one; and only root's own tar makes it again.
   const bool has_device = ::mknod((from / "null").c_str(), S_IFCHR | 0666, makedev(1, 3)) == 0;
   fs::create_symlink("/etc/passwd", from / "away");
   fs::create_symlink("../..", from / "up");

@@ -22,7 +22,7 @@ namespace {
 
 using base::Result;
 
-// What the container engine may take to tell which images it has.
+// The time that the container engine may take to tell which images it has.
 constexpr std::chrono::seconds kImagesTimeout(20);
 
 // Requests are compared with the machine, and tasks start without limits.

@@ -67,9 +67,9 @@ Result<> check_programs(const job::JobSpec& spec,
                         const std::string& folder) {
   for (const job::TaskSpec& task : spec.tasks) {
     const job::Command& command = spec.command_of(task);
-    // What a shell line needs, only the shell knows.
+    // Only the shell knows what a shell line needs.
     if (command.words.empty()) continue;
-    // What is in an image, only its container sees.
+    // Only a container sees what is in its image.
     if (!spec.image_of(task).empty()) continue;
     const std::string problem =
         program_problem(command.words.front(), path_variable_of(spec, task, environment), folder);

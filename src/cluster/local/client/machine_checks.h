@@ -13,8 +13,7 @@
 #include "job/gpus.h"
 #include "job/spec.h"
 
-// What this machine is looked at for before a job is started on it: what is wrong here is bad
-// input.
+// The checks of this machine before a job is started on it: what is wrong here is bad input.
 namespace gangrun::client {
 
 // Whether this machine has what the job needs to run on it: resources, programs that can be

@@ -28,7 +28,7 @@ using cluster::Verdict;
 
 // With less, a log or two fill the disk.
 constexpr std::int64_t kLittleRoom = std::int64_t{100} << 20U;
-// Of what a host says of itself, a row shows no more.
+// The longest words of a host about itself that a row shows.
 constexpr std::size_t kMaxTheirBytes = 100;
 // A keeper that has no job ends with its input.
 constexpr std::chrono::seconds kLeaveLimit(5);
@@ -72,7 +72,7 @@ Check check_of_host(const std::string& host, const cluster::HelloMessage& hello)
                          base::their_words(
                              std::string_view(hello.engine).substr(hello.engine.rfind('/') + 1),
                              kMaxTheirBytes));
-  // What differs most from host to host comes first: a narrow terminal cuts the rest.
+  // The facts that differ most from host to host come first: a narrow terminal cuts the rest.
   Check check{host, Verdict::kOk,
               base::format("{}; containment {}{}; {}; {} free in {}; {}; its address is {}{}",
                            gpus == 0 ? "no GPU" : count_text(gpus, "GPU"),

@@ -10,7 +10,7 @@
 
 namespace gangrun::client {
 
-// What a host that was logged in to says of itself, in one line.
+// The words of a host about itself after a login, in one line.
 cluster::Check check_of_host(const std::string& host, const cluster::HelloMessage& hello);
 
 // Logs in to the hosts of the job as `run` would, beside each other, and starts nothing.

@@ -36,7 +36,7 @@ constexpr std::size_t kMaxWhy = 400;
 constexpr std::chrono::seconds kSilenceLimit(60);
 constexpr std::chrono::seconds kLeaveLimit(10);
 
-// What is asked of a host.
+// The request to a host.
 cluster::BringMessage bring_of(const job::JobSpec& spec, const HostRecord& record) {
   cluster::BringMessage bring;
   if (record.rest == cluster::Rest::kOverLimit) {
@@ -76,7 +76,7 @@ class RestBringing {
   // Why not all has come; empty: it has.
   [[nodiscard]] const std::string& failure() const { return *failure_; }
   [[nodiscard]] bool is_gone() const { return is_gone_; }
-  // What cannot be brought at all; empty: nothing.
+  // The files that cannot be brought at all; empty: none.
   [[nodiscard]] std::string odd() const {
     return odd_files_ == 0 ? "" : cluster::odd_words(odd_, odd_files_);
   }
@@ -244,7 +244,7 @@ Result<Ended> bring_from(const Asking& asking, const HostRecord& record) {
     ended.record.reset();
   }
   if (!bringing.failure().empty()) {
-    // What it has stays as it is.
+    // Its files stay unchanged.
     link.finish(deadline);
     return ended;
   }
@@ -279,7 +279,7 @@ Result<> note(const std::string& file, std::vector<HostRecord>& records, const H
   return cluster::write_host_records(file, records);
 }
 
-// What has come of one host is told whatever goes wrong with another one, or behind it.
+// The files of one host are told whatever goes wrong with another one, or behind it.
 BroughtRest bring_and_note(const Asking& asking, std::vector<HostRecord>& records,
                            const HostRecord& record) {
   auto ended = bring_from(asking, record);
@@ -295,7 +295,7 @@ BroughtRest bring_and_note(const Asking& asking, std::vector<HostRecord>& record
   return std::move(ended->brought);
 }
 
-// Of a host that has nothing to bring: what is there, or was for a day; empty: nothing.
+// The files of a host that has nothing to bring, now or for a day; empty: none.
 std::string stays_words(const job::JobSpec& spec, const HostRecord& record) {
   if (record.works_here) return {};
   if (!record.odd.empty()) {

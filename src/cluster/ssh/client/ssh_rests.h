@@ -13,7 +13,7 @@ namespace gangrun::client {
 
 // Logs in to the hosts that have kept files of an ended job, to one after the other, and brings the
 // files to the job's outputs. What has come from a host is removed there, unless the job keeps its
-// folders; what has not stays, and can be asked for again. What else stays on hosts is told.
+// folders; what has not stays, and can be fetched again. What else stays on hosts is told.
 // `only`: this host; empty: all. One command of the job at a time.
 base::Result<std::vector<BroughtRest>> bring_rests(const job::JobSpec& spec,
                                                    const cluster::JobPaths& paths,

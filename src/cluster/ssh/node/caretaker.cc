@@ -25,7 +25,7 @@ constexpr std::chrono::hours kLongestKeeper(24 * 365);
 // So that the folder is not left where one of them is killed too.
 constexpr int kCaretakers = 2;
 constexpr std::chrono::milliseconds kBothEnds(500);
-// Of the first one.
+// The first caretaker's.
 constexpr int kHasClientFd = 3;
 
 // One works and the other waits for its end: who looks takes the folder's lock for a moment, and
@@ -67,7 +67,7 @@ base::Result<Caretakers> start_caretakers(const std::string& program, const std:
   options.environment = process::inherited_environment();
   options.working_folder = "/";
   options.standard_input = pipe.read.get();
-  // What kills the keeper's group, or its terminal, is not to take it along.
+  // A signal that kills the keeper's group, or its terminal, is not to take it along.
   options.new_group = process::NewGroup::kSession;
   // They outlive us; whoever is the parent of orphans reaps them.
   for (int i = 0; i < kCaretakers; ++i) {

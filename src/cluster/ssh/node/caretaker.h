@@ -7,10 +7,10 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 
-// What is left of a job on its host when its keeper is killed, and no other one comes.
+// The removal of what is left of a job on its host if its keeper is killed, and no other one comes.
 namespace gangrun::node {
 
-// What a keeper has: the caretakers see their ends.
+// The keeper's ends: the caretakers see that they close.
 struct Caretakers {
   base::UniqueFd life;  // as long as the keeper lives
   base::UniqueFd link;  // as long as it has a client
@@ -23,7 +23,7 @@ struct Caretakers {
 base::Result<Caretakers> start_caretakers(const std::string& program, const std::string& run_folder,
                                           int link);
 
-// What a caretaker has of its keeper, as descriptors.
+// The descriptors that a caretaker has of its keeper.
 struct KeeperSigns {
   int life = -1;  // ends with the keeper
   int has_client =

@@ -214,7 +214,7 @@ TEST_F(CaretakerTest, MakesNothingInAFolderThatIsBeingRemoved) {
   EXPECT_FALSE(fs::exists(folder_->path() + "/caretaker"));
 }
 
-// What tasks have written stays for a day, as where a keeper ends by itself.
+// Files that tasks have written stay for a day, as where a keeper ends by itself.
 TEST_F(CaretakerTest, LeavesWhatTasksHaveWritten) {
   std::ofstream(folder_->path() + "/work" + "/model") << "weights";
   kill_keeper();

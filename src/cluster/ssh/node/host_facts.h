@@ -9,11 +9,11 @@
 
 namespace gangrun::node {
 
-// What this host says of itself. An error: it cannot have tasks of the job, and why.
+// The facts about this host. An error: it cannot have tasks of the job, and why.
 base::Result<cluster::HelloMessage> hello_of(const KeeperOptions& options);
 
-// What the agents of a job find: what ssh told of its connection goes, and `more` comes. While
-// there is one thread.
+// The variables that the agents of a job find: those of ssh's connection go, and `more` comes.
+// While there is one thread.
 void set_environment(const std::map<std::string, std::string>& more);
 
 }  // namespace gangrun::node

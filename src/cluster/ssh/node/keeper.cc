@@ -24,8 +24,8 @@ namespace {
 
 using base::Result;
 
-// What is told of the logs before an agent's own word, so that a task's last lines come before its
-// end.
+// The part of the logs that is told before an agent's own word, so that a task's last lines come
+// before its end.
 constexpr std::size_t kLogsFirst = std::size_t{64} << 10U;
 constexpr std::chrono::milliseconds kLogInterval(100);
 // A look at all logs that takes longer is followed by a pause of so many times as long.
@@ -38,7 +38,7 @@ constexpr std::size_t kReadAtOnce = std::size_t{256} << 10U;
 constexpr std::chrono::seconds kTakeOverLimit(5);
 // Between the ends of standard input and of standard output where the link is cut.
 constexpr int kCutMs = 100;
-// What lives on without its client ends with its lease.
+// Agents that live on without their client end with their lease.
 constexpr std::chrono::hours kLongestLease(24);
 
 }  // namespace
@@ -77,7 +77,7 @@ int Keeper::run() {
   return status_;
 }
 
-// What the client is told.
+// The messages to the client.
 
 void Keeper::send(const cluster::Frame& frame) {
   if (!has_client_) return;
@@ -106,14 +106,14 @@ void Keeper::refuse(std::string detail) {
   tell(cluster::RefusedMessage{std::move(detail)});
 }
 
-// What the client says.
+// The messages of the client.
 
 void Keeper::on_input() {
   std::string bytes(kReadAtOnce, '\0');
   const ssize_t got = ::read(STDIN_FILENO, bytes.data(), bytes.size());
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got <= 0) {
-    // Where the link is cut, standard output goes too: sshd closes one right after the other.
+    // If the link is cut, standard output goes too: sshd closes one right after the other.
     pollfd output = {STDOUT_FILENO, 0, 0};
     const bool is_cut = got < 0 || (::poll(&output, 1, kCutMs) > 0 &&
                                     (output.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0);
@@ -327,7 +327,7 @@ void Keeper::on_event(const cluster::Event& event) {
           [this](const job::AgentEnded& each) {
             const auto number = number_of(each.task, each.attempt);
             if (!number) return;
-            // What has been written last comes before it, as far as that is quick.
+            // The last lines come before it, as far as that is quick.
             if (may_tell_logs()) (void)logs_.tell_of(*number, bytes_of_logs(kLogsFirst));
             look_for_gone_logs({*number});
             agents_[*number].has_ended = true;
@@ -363,7 +363,7 @@ void Keeper::tell_some_logs(std::size_t bytes) {
   if (may_tell_logs()) (void)logs_.tell(bytes_of_logs(bytes));
 }
 
-// What a task has written comes before what its agent says, but for those of hosts with so many
+// A task's lines come before its agent's words, but for those of hosts with so many
 // tasks that the looks would take the host's time.
 void Keeper::tell_lines_first() {
   const base::Instant start = clock_.now();

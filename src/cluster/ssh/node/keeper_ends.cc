@@ -14,7 +14,7 @@ namespace {
 
 using base::Result;
 
-// What was killed has so long to end before the job's folder is removed.
+// The time that killed processes have to end before the job's folder is removed.
 constexpr std::chrono::seconds kKilledLimit(2);
 // And a client to take what is said last.
 constexpr std::chrono::seconds kLastWordLimit(2);
@@ -27,7 +27,7 @@ bool is_writable(int fd, base::Duration limit) {
 
 }  // namespace
 
-// Of a job that has ended, for a client that has no other business here.
+// Removes the files of a job that has ended, for a client that has no other business here.
 Result<> Keeper::remove(const cluster::RemoveMessage& message) {
   if (job_) return base::invalid_argument("the job has begun already");
   GANGRUN_TRY(check_place(options_));
@@ -53,7 +53,7 @@ Result<> Keeper::bring(const cluster::BringMessage& message) {
   return {};
 }
 
-// Of a job that has ended, for a client that comes for what it could not have at its end.
+// Brings the files of a job that has ended, for a client that could not have them at its end.
 Result<> Keeper::open_kept(const std::string& run_folder) {
   if (job_ || folder_) return base::invalid_argument("the job has begun already");
   GANGRUN_TRY(check_place(options_));
@@ -114,7 +114,7 @@ void Keeper::let_go() {
   silence_.reset();
   out_.clear();
   relay_.reset();
-  // What waits for its GPUs is not known to have started: the client starts it again.
+  // An agent that waits for its GPUs is not known to have started: the client starts it again.
   for (const auto& [number, agent] : agents_) {
     if (agent.is_allocated) continue;
     cluster_->stop(agent.task, agent.attempt, std::chrono::milliseconds(0));
@@ -129,7 +129,7 @@ void Keeper::let_go() {
 void Keeper::leave_if_done() {
   if (!agents_.empty()) return;
   cluster_.reset();
-  // What was kept before stays as it was.
+  // Files that were kept before stay as they were.
   if (!is_of_the_past_ && folder_ && folder_->take_back()) {
     // Nobody is there to bring it to; a client that comes again finds it.
     const bool has_new = work_->has_new();

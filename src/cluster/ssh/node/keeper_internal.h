@@ -22,7 +22,7 @@
 #include "cluster/ssh/relay.h"
 #include "net/event_loop.h"
 
-// Of keeper.cc and keeper_ends.cc only.
+// For keeper.cc and keeper_ends.cc only.
 namespace gangrun::node {
 
 // While so much waits for the client, no more of the logs and files is read.

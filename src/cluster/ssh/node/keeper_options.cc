@@ -12,7 +12,7 @@ namespace gangrun::node {
 
 namespace {
 
-// Of a keeper with one task.
+// The sizes for a keeper with one task.
 constexpr rlim_t kMinOpenFiles = 64;
 
 // Whether the flag is known.

@@ -87,7 +87,7 @@ bool LogFollower::tell_all(const std::vector<File*>& files, std::size_t bytes) {
       told_any = told_any || told > 0;
       is_more = is_more || told < left;
     }
-    // What cannot be read now is not waited for here.
+    // A file that cannot be read now is not awaited here.
     if (!is_more || !told_any) return !is_more;
   }
 }

@@ -13,8 +13,8 @@ namespace gangrun::node {
 // not answer within 10 s.
 std::optional<std::vector<cluster::NvidiaGpu>> gpus_of_nvidia_smi();
 
-// Of what it prints: "GPU 0: NVIDIA A100 (UUID: GPU-8932…)", and for each part of it "  MIG 1g.5gb
-// Device 0: (UUID: MIG-…)".
+// The lines that it prints: "GPU 0: NVIDIA A100 (UUID: GPU-8932…)", and for each part of it "  MIG
+// 1g.5gb Device 0: (UUID: MIG-…)".
 std::vector<cluster::NvidiaGpu> gpus_in_list(std::string_view text);
 
 }  // namespace gangrun::node

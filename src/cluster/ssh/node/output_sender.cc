@@ -12,7 +12,7 @@ namespace gangrun::node {
 
 namespace {
 
-// What a message counts for.
+// The bytes that a message counts for.
 constexpr std::size_t kMessageBytes = 256;
 
 }  // namespace

@@ -20,7 +20,7 @@ class OutputSender {
   using Sink = std::function<void(const cluster::Frame&)>;
   OutputSender(const WorkFolder& folder, Sink sink) : folder_(folder), sink_(std::move(sink)) {}
 
-  // What was begun before is begun anew.
+  // A file that was begun before is begun again.
   void begin(const cluster::BringMessage& wanted);
   // Sends about `bytes` more, where there is something.
   void send(std::size_t bytes);

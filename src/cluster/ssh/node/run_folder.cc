@@ -34,15 +34,15 @@ namespace fs = std::filesystem;
 
 // An older keeper gives the lock up in no time, and killed agents end as fast.
 constexpr std::chrono::milliseconds kLookAgain(20);
-// Of a keeper that was killed.
+// The folder may be that of a keeper that was killed.
 constexpr std::chrono::seconds kKilledHolderLimit(2);
 constexpr auto kKept = std::chrono::hours(24);
 constexpr std::size_t kMaxSocketPath = sizeof(sockaddr_un{}.sun_path) - 1;
 constexpr std::size_t kMaxHolderBytes = 1024;
-// Of a host's name in an agent's, which is a part of a cgroup's name.
+// The longest part of a host's name in that of an agent, which is a part of a cgroup's name.
 constexpr std::size_t kMaxHostInName = 64;
 constexpr std::size_t kHashDigits = 16;
-// Where the folder itself is too deep.
+// The folder of the socket if the folder itself is too deep.
 constexpr const char* kSocketFolder = "/tmp/gangrun-XXXXXX";
 
 constexpr const char* kLock = "/lock";
@@ -52,7 +52,7 @@ constexpr const char* kLeftMark = "/left";
 // In one that is being removed: a part of it may be gone, so no keeper takes it.
 constexpr const char* kGoingMark = "/going";
 
-// What is written into the lock: "PID TICKS MACHINE HOST", the host as its user calls it.
+// The text in the lock: "PID TICKS MACHINE HOST", the host as its user calls it.
 struct Holder {
   pid_t pid = 0;
   std::uint64_t start_ticks = 0;
@@ -339,7 +339,7 @@ base::Result<> RunFolder::remove(base::Instant deadline) {
     // Nobody tells the end of processes that are not ours.
     (void)process::wait_any_readable({}, now + kLookAgain);
   }
-  // Where there is no room for it, it is removed all the same.
+  // If there is no room for it, it is removed all the same.
   (void)base::write_file_atomically(path_ + kGoingMark, "", 0600);
   std::error_code ignored;
   if (!socket_folder_.empty()) fs::remove_all(socket_folder_, ignored);
@@ -382,7 +382,7 @@ RunFolder::Removal RunFolder::remove_all(const std::string& base, const std::str
                        folder.path_);
       continue;
     }
-    // Another host that has the same home is asked for its own.
+    // Another host that has the same home removes its own.
     if (!folder.read_holder()) continue;
     folder.read_socket_folder();
     if (const auto removed = folder.remove(deadline); !removed.ok()) {

@@ -11,14 +11,14 @@
 #include "base/unique_fd.h"
 #include "job/task_id.h"
 
-// What a job has on a host.
+// The folder of a job on a host.
 namespace gangrun::node {
 
 // Where no keeper is there any more, lines that were not told are kept so long for a client that
 // comes again.
 inline constexpr std::chrono::seconds kLinesKept(60);
 // A client whose link is cut comes again far sooner than this, if it lives and the link comes back;
-// and who comes later begins anew.
+// and one that comes later begins again.
 inline constexpr std::chrono::minutes kAbandonedFor(10);
 
 // A job's folder on its host. The keeper that has the job holds its lock; what else the folder has
@@ -30,17 +30,17 @@ class RunFolder {
 
   // `base` is the folder of this user on the host; `name` that of a folder which was made before,
   // or empty. Takes the lock from an older keeper, which may not know yet that its client is gone:
-  // it is told by SIGTERM and gives it up. Where it has removed the folder, the new one has another
-  // name, which tells the client that what it had put there is gone. `host`: as the user calls it.
-  // `on_path` hears where it is before a new one is made: whoever looks after it has to know it
-  // before it can be left behind.
+  // SIGTERM tells it, and it releases the lock. Where it has removed the folder, the new one has
+  // another name, which tells the client that what it had put there is gone. `host`: as the user
+  // calls it. `on_path` hears where it is before a new one is made: whoever looks after it has to
+  // know it before it can be left behind.
   using OnPath = std::function<base::Result<>(const std::string& path)>;
   static base::Result<RunFolder> open(const std::string& base, const std::string& job_id,
                                       const std::string& host, const std::string& name,
                                       base::Instant deadline, const OnPath& on_path = nullptr);
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  // Where the agents find their master: a path that is short enough for a socket.
+  // The socket at which the agents find their master: a path that is short enough for a socket.
   [[nodiscard]] const std::string& socket() const { return socket_; }
   // Likewise, where the starter of the agents waits for the next keeper.
   [[nodiscard]] std::string starter_socket() const;
@@ -64,7 +64,7 @@ class RunFolder {
                                                           const std::string& name);
   // Leaves it for a day as it is, for a keeper that may come.
   void leave();
-  // What there is of a job, wherever its keepers have gone.
+  // The folder of a job, wherever its keepers have gone.
   struct Removal {
     std::uint64_t folders = 0;
     std::string left;  // a folder that is still there, and why; empty: none

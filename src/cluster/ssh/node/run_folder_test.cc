@@ -110,7 +110,7 @@ TEST_F(RunFolderTest, KeepsItsLockAsLongAsAnythingElseIsInIt) {
   EXPECT_FALSE(is_there(*folder));
 }
 
-// It stayed for ever: of a lock that names nobody, nobody can tell that it is this machine's.
+// It stayed forever: of a lock that names nobody, nobody can tell that it is this machine's.
 TEST_F(RunFolderTest, LeavesNothingWhereItsDiskIsFull) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -290,7 +290,7 @@ TEST_F(RunFolderTest, WhatTasksHaveWrittenStaysForADayWhereAllWereKilled) {
   EXPECT_FALSE(is_there(*folder));
 }
 
-// What a client had put into the one that is gone has to be put into the new one, so that has
+// Files that a client had put into the old folder have to be put into the new one, so that has
 // another name.
 TEST_F(RunFolderTest, HasAnotherNameWhereTheOlderOneWasRemoved) {
   auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
@@ -323,7 +323,7 @@ TEST_F(RunFolderTest, HasAnotherNameWhereTheOlderOneIsRemovedMeanwhile) {
 }
 
 // A home folder may be that of many machines.
-// What tasks have written outlives the keeper, but not for ever; what is to stay does.
+// What tasks have written outlives the keeper for a limited time; what is to stay does.
 TEST_F(RunFolderTest, OneThatIsKeptStaysForADayOrUntilItIsRemoved) {
   for (const bool until_removed : {false, true}) {
     auto folder = RunFolder::open(base_, "wine-1", "gpu1", "", base::soon());
@@ -413,7 +413,7 @@ TEST(JobIdOnHost, IsTheBeginningOfNoOther) {
   EXPECT_FALSE(job_id_on_host("j", "gpu1.lan").starts_with(job_id_on_host("j", "gpu1")));
 }
 
-// What an agent is called is a part of its cgroup's name, which has a limit.
+// An agent's name is a part of its cgroup's name, which has a limit.
 TEST(JobIdOnHost, IsShortAndItsOwnForALongHost) {
   const std::string host(252, 'h');
   EXPECT_EQ(job_id_on_host("j", std::string(64, 'h')), "j@" + std::string(64, 'h') + "@");

@@ -46,7 +46,7 @@ std::set<std::string> folders_of(const Stamps& stamps) {
   return folders;
 }
 
-// What links lead to and nobody has changed: without it they would lead to nothing.
+// The unchanged targets of links: without them the links would lead to nothing.
 Result<> add_ends_of_links(const std::string& folder, cluster::FoundOutputs& all) {
   cluster::OutputSearch search{.names = std::vector<std::string>(), .is_known = is_given};
   std::set<std::string> there;

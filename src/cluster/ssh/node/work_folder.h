@@ -35,8 +35,8 @@ class WorkFolder {
     std::vector<cluster::OddOutput> odd;     // that cannot be brought
     std::vector<std::string> missing;
   };
-  // What is to be brought to the client: all that is at `names`, and what links there lead to; and
-  // with `new_too`, of what is new or has changed since it was brought, as many as have `limit`
+  // The files to be brought to the client: all that is at `names`, and what links there lead to;
+  // and with `new_too`, of what is new or has changed since it was brought, as many as have `limit`
   // bytes together, the smallest first; and what new links lead to. Caches of compiled Python are
   // not worth it.
   [[nodiscard]] base::Result<Written> written(const std::vector<std::string>& names, bool new_too,
@@ -45,7 +45,7 @@ class WorkFolder {
   [[nodiscard]] bool has_new() const;
 
  private:
-  // What tells a file from another of its name.
+  // The facts that tell a file from another of its name.
   struct Stamp {
     std::uint64_t size = 0;
     std::uint64_t inode = 0;

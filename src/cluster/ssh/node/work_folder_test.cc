@@ -73,7 +73,7 @@ TEST_F(WorkFolderTest, AnEmptyFolderThatIsBroughtIsNothingNew) {
               UnorderedElementsAre("logs/empty/line", "conf/deep/"));
 }
 
-// Who removed it was killed at that.
+// The process that removed it was killed meanwhile.
 TEST_F(WorkFolderTest, OneThatIsGoneHasNothingNew) {
   write("line", "written");
   EXPECT_TRUE(folder_.has_new());
@@ -124,7 +124,7 @@ TEST_F(WorkFolderTest, ANamedLinkComesWithWhatItLeadsTo) {
               UnorderedElementsAre("model -> ckpt", "ckpt/weights"));
 }
 
-// What tasks had written was removed with the folder, with status 0.
+// Files that tasks had written were removed with the folder, with status 0.
 // It dangled where it was brought to: the file is the client's own, and was not brought back.
 TEST_F(WorkFolderTest, ANewLinkComesWithWhatItLeadsToThoughThatIsNotNew) {
   bring("conf/deep/a", "1");
@@ -136,7 +136,7 @@ TEST_F(WorkFolderTest, ANewLinkComesWithWhatItLeadsToThoughThatIsNotNew) {
   EXPECT_THAT(
       names_of(written({}, true).chosen),
       UnorderedElementsAre("best -> data.csv", "data.csv", "settings -> conf/deep", "conf/deep/a"));
-  // What it is in comes with it.
+  // The folders above it come with it.
   fs::create_symlink("..", top_ / "work/conf/deep/up");
   fs::create_symlink("../..", top_ / "work/conf/deep/top");
   EXPECT_THAT(names_of(written({}, true).chosen),

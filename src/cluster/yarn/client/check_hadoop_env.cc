@@ -12,7 +12,7 @@ namespace {
 
 using cluster::Verdict;
 
-// Whose words its users look for.
+// Its users look for this class's words.
 constexpr std::string_view kLogger = "tf_yarn.bin.check_hadoop_env";
 constexpr std::string_view kRootLogger = "root";
 // In the order of Part.
@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 3> kResults{"check_env", "check_local_had
 
 std::string_view python_bool(bool value) { return value ? "True" : "False"; }
 
-// What keeps the jobs of this command's users from running: they are TensorFlow's.
+// Checks whose failure keeps the jobs of this command's users from running: they are TensorFlow's.
 bool is_bad(const cluster::Check& check) {
   return check.verdict == Verdict::kFailed ||
          (check.verdict == Verdict::kWarning && cluster::is_about_tensorflow(check));

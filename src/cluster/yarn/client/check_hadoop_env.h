@@ -23,7 +23,7 @@ class HadoopEnvReport {
   void begin(const std::string& log_path);
   void on_part(Part part);
   void on_check(Part part, const cluster::Check& check);
-  // What the part under way would show is not looked at, and why.
+  // The part under way is not checked, and why.
   void not_checked(const cluster::Check& check);
   void on_write(const std::string& url);
   // Closes the part that is under way, and tells the parts that never came.

@@ -34,7 +34,7 @@ using base::Result;
 // Between two looks at the job; one wait for its cluster spec.
 constexpr base::milliseconds kTaskInterval(500);
 constexpr std::chrono::seconds kSpecWait(5);
-// Of destructors, once all has been said.
+// The time for destructors, once all has been said.
 constexpr std::chrono::milliseconds kGoingLimit(100);
 
 // The terminal as it was: a program that is killed may leave it in a state of its own.

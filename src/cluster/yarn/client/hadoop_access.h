@@ -12,7 +12,7 @@
 
 namespace gangrun::client {
 
-// The YARN cluster that the environment names, and as whom we go there.
+// The YARN cluster that the environment names, and the user that we are there.
 struct HadoopAccess {
   hadoop::Configuration configuration;
   hadoop::FileSystem file_system;
@@ -21,9 +21,9 @@ struct HadoopAccess {
 
 // How a user comes to a cluster, as far as the user says it. All may be empty.
 struct LoginOptions {
-  std::string principal{};  // as whom, on a cluster with Kerberos
+  std::string principal{};  // ours, on a cluster with Kerberos
   std::string keytab{};     // instead of a ticket, likewise; from the folder of the context
-  std::string as{};         // for whom we act
+  std::string as{};         // the user for which we act
   bool is_plan = false;     // nothing is asked of the cluster, so nobody needs a ticket
 };
 
@@ -35,7 +35,7 @@ base::Result<std::unique_ptr<HadoopAccess>> hadoop_access(const Context& context
 // The context's clock outlives it.
 std::unique_ptr<cluster::YarnSite> yarn_site(const HadoopAccess& access, const Context& context);
 
-// Where a job's page is, by YARN's proxy; empty: nobody knows.
+// The address of a job's page, by YARN's proxy; empty: nobody knows.
 std::string yarn_page_url(const hadoop::Configuration& configuration, const std::string& job);
 
 }  // namespace gangrun::client

@@ -29,7 +29,7 @@ namespace {
 using cluster::Check;
 using cluster::Verdict;
 
-// Of all together; each wait has its own limit, which is shorter.
+// The limit of all together; each wait has its own, which is shorter.
 constexpr std::chrono::hours kLongestLook(1);
 // Of a Java virtual machine inside of TensorFlow, where the user says nothing: not a quarter of the
 // node's memory.
@@ -57,7 +57,7 @@ std::string python_of(const Context& context) {
   return {};
 }
 
-// All that is looked at, one after the other, on a thread of its own: it blocks.
+// All checks, one after the other, on a thread of its own: it blocks.
 class Look {
  public:
   Look(const YarnDoctorOptions& options, DoctorListener listener, const Context& context,
@@ -203,7 +203,7 @@ base::Result<bool> look_at_yarn(const YarnDoctorOptions& options, const DoctorLi
                  EndingGuard::start_in(loop, {.signals = host::ending_signals(),
                                               .on_signal = [&](int n) { on_signal(n); }}));
   guard->set_words("interrupted: the cluster has not answered");
-  // Who is told is the loop's.
+  // The listener belongs to the loop.
   const DoctorListener in_loop{
       .begins = [&](Part part) { loop.post([&, part] { listener.begins(part); }); },
       .found =

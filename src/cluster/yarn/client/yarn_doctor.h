@@ -13,16 +13,16 @@ namespace gangrun::client {
 struct YarnDoctorOptions {
   std::optional<std::string> queue{};       // none: "default"
   std::vector<std::string> file_systems{};  // URLs, beside the configuration's own
-  std::optional<std::string> python{};      // whose TensorFlow is looked at; none: the one of PATH
+  std::optional<std::string> python{};      // whose TensorFlow is checked; none: the one of PATH
   bool from_node = false;                   // also from a container
   std::string base_folder{};                // on HDFS; empty: the user's own
   std::string file = "hello.txt";           // the name of what is written there
 };
 
-// What the checks are of, in the order in which they come.
+// The subjects of the checks, in their order.
 enum class Part { kSettings, kFiles, kCluster };
 
-// Who is told while it goes on.
+// The listener while it goes on.
 struct DoctorListener {
   std::function<void(Part part)> begins;
   std::function<void(Part part, const cluster::Check& check)> found;

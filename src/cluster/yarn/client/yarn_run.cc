@@ -42,7 +42,7 @@ std::string digest_cache_path(const Context& context) {
   return folder.starts_with('/') ? folder + "/gangrun/digests.json" : std::string();
 }
 
-// What YARN is told of the job itself.
+// The description of the job itself for YARN.
 std::vector<std::pair<std::string, std::string>> plan_of_yarn(const job::JobSpec& spec) {
   std::vector<std::pair<std::string, std::string>> lines;
   const cluster::YarnOptions& yarn = cluster::yarn_of(spec);

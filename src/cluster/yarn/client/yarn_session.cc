@@ -43,7 +43,7 @@ constexpr std::size_t kMaxToldNotes = 64;
 // Who ends us by a signal that is no Ctrl-C may send no second one: so long somebody is looked for
 // who takes the order.
 constexpr std::chrono::seconds kOrderLimit(8);
-// Of destructors, once all has been said.
+// The time for destructors, once all has been said.
 constexpr std::chrono::milliseconds kGoingLimit(100);
 
 class YarnSession {

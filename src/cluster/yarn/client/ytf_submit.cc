@@ -106,7 +106,7 @@ Result<> add_image(const YtfOptions& options, job::Flags& flags) {
   return add_mount("-o", options.output, false, flags);
 }
 
-// What the design's task starter hands on, and what it was itself told.
+// The variables that the design's task starter hands on, and those that it gets itself.
 void add_variables(const YtfOptions& options, bool is_local, const std::string& folder,
                    job::Flags& flags) {
   const auto add = [&flags](std::string_view name, const std::string& value) {
@@ -149,7 +149,8 @@ Result<RunOptions> run_options_of(const YtfOptions& options, const std::string& 
   const bool is_local = *flags.job_fields["on"] == job::kDefaultPlace;
   flags.roles = options.cluster_requirement;
   flags.command_line = options.command;
-  // What one machine has is known: there the design's sizes for nodes of a cluster mean nothing.
+  // The resources of one machine are known: the design's sizes for nodes of a cluster mean nothing
+  // there.
   flags.fields["vcores"] = is_local ? options.vcores : after(kDefaultVcores, options.vcores);
   flags.fields["memory"] = is_local ? options.memory : after(kDefaultMemory, options.memory);
   flags.fields["gpus"] = options.gpus;

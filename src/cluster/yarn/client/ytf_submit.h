@@ -9,17 +9,17 @@
 #include "client/run_options.h"
 #include "job/flags.h"
 
-// The command line of `ytf-submit`, as the design "TensorFlow on YARN" has it, in the words of
+// The command line of `ytf-submit`, as the design "TensorFlow on YARN" has it, as options of
 // `gangrun run` (docs/from-ytf-submit.md).
 namespace gangrun::client {
 
 inline constexpr std::string_view kYtfSubmit = "ytf-submit";
 
-// How a job comes to a secured cluster, in the words of `gangrun run`.
+// How a job comes to a secured cluster: fields of a job file.
 inline constexpr std::string_view kLoginFields[] = {"yarn.file_systems", "yarn.principal",
                                                     "yarn.keytab", "yarn.as"};
 
-// What was typed. Lists have an element for each time that the flag was given.
+// The flags that were typed. Lists have an element for each time that the flag was given.
 struct YtfOptions {
   std::string command;  // one line for a shell
   std::vector<std::string> cluster_requirement;
@@ -50,7 +50,7 @@ struct YtfOptions {
   bool json = false;
 };
 
-// The same job for `gangrun run`, detached where nobody stays for it. Only the flags are looked at,
+// The same job for `gangrun run`, detached where nobody stays for it. It reads only the flags,
 // no file and no cluster. `folder` is where the command was called.
 base::Result<RunOptions> run_options_of(const YtfOptions& options, const std::string& folder);
 

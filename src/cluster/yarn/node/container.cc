@@ -96,8 +96,8 @@ void put_behind(const char* name, const std::string& value) {
   set_variable(name, old ? base::format("{}:{}", *old, value) : value);
 }
 
-// What programs that load a Java virtual machine need, as far as the node has it. It comes last, so
-// that it hides nothing.
+// The class path for programs that load a Java virtual machine, as far as the node has it. It comes
+// last, so that it hides nothing.
 Result<> find_hadoop() {
   if (const auto java_home = variable_of_node("JAVA_HOME")) {
     const auto folder = hadoop::jvm_library_folder(*java_home);

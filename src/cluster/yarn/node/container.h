@@ -8,7 +8,7 @@
 #include "job/last_words.h"
 #include "registry/agent_config.h"
 
-// What a program finds when YARN has started it in a container: its environment and its folder.
+// The environment and the folder that a program finds when YARN has started it in a container.
 namespace gangrun::node {
 
 // From the file that HADOOP_TOKEN_FILE_LOCATION names.
@@ -20,7 +20,7 @@ base::Result<registry::AgentConfig> agent_config_of_container();
 
 // Makes the container what the user's command expects: the user's files are in its folder, modules
 // beside them can be imported, a Java virtual machine that is loaded as a library finds itself and
-// Hadoop, and of the credentials those are left that are the user's affair.
+// Hadoop, and of the credentials those are left that the user's command may use.
 base::Result<> prepare_container(base::Logger& logger);
 
 // What the agent that ends by itself has to say, as a line on standard error: the NodeManager tells

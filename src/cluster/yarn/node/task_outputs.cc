@@ -134,7 +134,7 @@ Result<OutputsEnd> bring_all(const Order& order) {
   GANGRUN_ASSIGN(end.files,
                  output_files(order.working_folder, order.names, order.config.limit_bytes));
   GANGRUN_ASSIGN(hadoop::WebHdfs files, open_files(order, true));
-  // What ends it is not to be cut short.
+  // Its end is not to be cut short.
   GANGRUN_ASSIGN(hadoop::WebHdfs last, open_files(order, false));
   const std::string whole = base::format("{}/{}", order.config.folder, order.task);
   // Another agent of the task may still write its own.

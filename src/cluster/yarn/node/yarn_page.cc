@@ -58,7 +58,7 @@ void YarnPage::find_proxies() {
                                     if (!found.trouble.empty()) {
                                       logger_.warning("the page's proxy: {}", found.trouble);
                                     }
-                                    // What was known is better than nothing.
+                                    // An older answer is better than none.
                                     if (!failed) server_.set_proxies(std::move(found.addresses));
                                     timer_ =
                                         loop_.after(failed ? base::Duration(kFindAgainAfterFailure)

@@ -40,7 +40,7 @@ def run(experiment_fn: Callable[[], Any]) -> None:
     task.report(train_eval_start_time=time.time())
     train(experiment, rank, gpu)
     task.report(train_eval_stop_time=time.time())
-    # PyTorch before 2 waits in it for ever while a DistributedDataParallel is alive; the end of the process does as well.
+    # PyTorch before 2 waits in it forever while a DistributedDataParallel is alive; the end of the process does as well.
     if backend == "nccl" and int(torch.__version__.split(".")[0]) >= 2:
         dist.destroy_process_group()
 
