@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "base/format.h"
+#include "base/pause.h"
 #include "base/strings.h"
 
 namespace gangrun::base {
@@ -93,7 +94,7 @@ Result<> OutputFile::open_as_it_is() {
     if (waited >= patience_) {
       return deadline_exceeded(format("cannot write {}: nobody reads it", path_));
     }
-    (void)::poll(nullptr, 0, static_cast<int>(kLookInterval.count()));
+    pause_for(kLookInterval);
   }
 }
 

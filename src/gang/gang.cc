@@ -28,6 +28,7 @@ Gang::Gang(const job::JobSpec& spec, Limits limits)
       if (task.member) group.places.push_back(tasks_.size());
       task.policy = job::effective_policy(spec, task_spec);
       task.grace = task_spec.grace;
+      task.pause = pause_;
       index_[task.id] = tasks_.size();
       tasks_.push_back(std::move(task));
     }
@@ -395,12 +396,9 @@ void Gang::count_restart(const Failure& failure, bool counts) {
 
 // Grows with each failure; a run that was longer than the longest pause begins at the first one
 // again.
-base::Duration Gang::next_pause(int& pauses, base::Instant begun) const {
-  if (now_ - begun > restarts_.max_pause) pauses = 0;
-  base::Duration pause = restarts_.pause;
-  for (int i = 0; i < pauses && pause < restarts_.max_pause; ++i) pause *= 2;
-  ++pauses;
-  return std::min<base::Duration>(pause, restarts_.max_pause);
+base::Duration Gang::next_pause(base::Pause& pause, base::Instant begun) const {
+  if (now_ - begun > restarts_.max_pause) pause.reset();
+  return pause.next();
 }
 
 void Gang::restart_task(Task& task, base::Duration pause) {
@@ -475,11 +473,11 @@ void Gang::failed(Task& task, const Failure& failure, bool counts, bool may_retr
     return fail_job(failure);
   }
   count_restart(failure, counts);
-  const auto pause_of = [&](int& pauses, base::Instant begun) {
-    return counts ? next_pause(pauses, begun) : base::Duration::zero();
+  const auto pause_of = [&](base::Pause& pause, base::Instant begun) {
+    return counts ? next_pause(pause, begun) : base::Duration::zero();
   };
   const auto restart_all = [&] {
-    const base::Duration pause = pause_of(pauses_, published_at_);
+    const base::Duration pause = pause_of(pause_, published_at_);
     if (pause.count() > 0) publish_at_ = now_ + pause;
     restart_gang();
   };
@@ -492,7 +490,7 @@ void Gang::failed(Task& task, const Failure& failure, bool counts, bool may_retr
   // A port that was lost is known to the others: only a new generation tells them of the new one.
   const bool at_old_address = task.phase != Phase::kAllocated;
   if (stage_ == Stage::kGathering || (alone && at_old_address)) {
-    return restart_task(task, pause_of(task.pauses, task.begun_at));
+    return restart_task(task, pause_of(task.pause, task.begun_at));
   }
   restart_all();
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/pause.h"
 #include "gang/decision.h"
 #include "gang/event.h"
 #include "gang/hosts.h"
@@ -54,7 +55,7 @@ struct Task {
   std::optional<job::Why> exit;  // how its last run ended, or why we stop it
   bool silent = false;           // no session; the deadline is the end of its lease
   base::Instant begun_at;        // when it was requested, or its run began
-  int pauses = 0;                // before its restarts, since a run of it was long
+  base::Pause pause;             // before its restarts; the first again after a long run
   // When what has failed starts again, or is requested again: the deadline of kIdle and kGone.
   std::optional<base::Instant> restart_at;
   int lost_ports = 0;   // runs that ended because the task's port was in use
@@ -243,7 +244,7 @@ class Gang {
   [[nodiscard]] bool may_restart(bool counts) const;
   bool note_trouble(const Task& task, bool is_trouble);
   void count_restart(const Failure& failure, bool counts);
-  base::Duration next_pause(int& pauses, base::Instant begun) const;
+  base::Duration next_pause(base::Pause& pause, base::Instant begun) const;
   void restart_task(Task& task, base::Duration pause);
   void restart_now(Task& task);
   void restart_gang();
@@ -295,7 +296,8 @@ class Gang {
   bool has_run_ = false;
   int restarts_used_ = 0;
   int uncounted_restarts_ = 0;
-  int pauses_ = 0;  // before restarts of the gang, since a generation was long
+  // Before restarts of the gang; the first again after a long generation.
+  base::Pause pause_{restarts_.pause, restarts_.max_pause};
   std::optional<base::Instant> publish_at_;  // not before
   std::string cluster_waits_for_;
   base::Instant published_at_;

@@ -1,12 +1,10 @@
 #include "hadoop/rpc_round.h"
 
-#include <poll.h>
-
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "base/format.h"
+#include "base/pause.h"
 #include "base/strings.h"
 #include "hadoop/configuration.h"
 #include "net/hosts.h"
@@ -41,9 +39,9 @@ base::Result<ServerAddress> address_of(const Configuration& configuration, std::
 
 }  // namespace
 
-bool pause_for(base::milliseconds length, base::Instant deadline) {
+bool pause_for(base::Duration length, base::Instant deadline) {
   if (base::SystemClock().now() + length >= deadline) return false;
-  ::poll(nullptr, 0, static_cast<int>(length.count()));
+  base::pause_for(length);
   return true;
 }
 
@@ -126,7 +124,7 @@ RpcOutcome RpcRound::call_current(std::string_view method, std::string_view requ
 
 RpcOutcome RpcRound::call(std::string_view method, std::string_view request,
                           base::Instant deadline) {
-  base::milliseconds length = kFirstPause;
+  base::Pause pause(kFirstPause, kLongestRetry);
   for (std::size_t tried = 1;; ++tried) {
     // One that takes a call and never answers must leave time for the others.
     const base::Instant now = base::SystemClock().now();
@@ -141,8 +139,7 @@ RpcOutcome RpcRound::call(std::string_view method, std::string_view request,
     current_ = (current_ + 1) % servers_.size();
     // Once all were asked, until a standby may have become active.
     const bool round_is_over = tried % servers_.size() == 0;
-    if (!pause_for(round_is_over ? length : base::milliseconds(0), deadline)) return outcome;
-    if (round_is_over) length = std::min(length * 2, kLongestRetry);
+    if (!pause_for(round_is_over ? pause.next() : base::Duration(0), deadline)) return outcome;
   }
 }
 

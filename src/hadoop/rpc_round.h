@@ -32,7 +32,7 @@ base::Result<std::vector<ServerAddress>> resource_manager_addresses(
     const Configuration& configuration, std::string_view key, int default_port);
 
 // Lets `length` pass before something is asked again; false where the deadline comes before.
-[[nodiscard]] bool pause_for(base::milliseconds length, base::Instant deadline);
+[[nodiscard]] bool pause_for(base::Duration length, base::Instant deadline);
 
 // One service that several servers offer, of which one at a time is active. A standby refuses
 // connections, or says so.

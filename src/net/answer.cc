@@ -33,6 +33,7 @@ class AnswerReader::Parser final : public http::basic_parser<false> {
   }
 
   HttpResponse response{0, {}, {}, {}};
+  std::uint64_t limit = 0;  // of its body, in bytes
 
  private:
   using Text = boost::beast::string_view;
@@ -47,21 +48,29 @@ class AnswerReader::Parser final : public http::basic_parser<false> {
     response.headers.add(text, value);
   }
 
-  void on_header_impl(ErrorCode&) override {
+  void on_header_impl(ErrorCode& error) override {
     streams_ = options_.on_piece && response.status / 100 == 2;
-    if (streams_) options_.on_begin();
+    left_ = limit = streams_ ? options_.max_streamed_bytes : options_.max_body_bytes;
+    // Where it has no body it is done, whatever length it tells.
+    if (!is_done() && content_length().value_or(0) > limit) {
+      error = http::error::body_limit;
+    } else if (streams_) {
+      options_.on_begin();
+    }
   }
 
   void on_body_init_impl(const boost::optional<std::uint64_t>&, ErrorCode&) override {}
 
   std::size_t on_body_impl(Text body, ErrorCode& error) override {
-    if (streams_) {
-      if (!body.empty()) options_.on_piece(body);
-    } else if (response.body.size() + body.size() > options_.max_body_bytes) {
+    if (body.size() > left_) {
       error = http::error::body_limit;
       return 0;
-    } else {
+    }
+    left_ -= body.size();
+    if (!streams_) {
       response.body.append(body.data(), body.size());
+    } else if (!body.empty()) {
+      options_.on_piece(body);
     }
     return body.size();
   }
@@ -76,6 +85,7 @@ class AnswerReader::Parser final : public http::basic_parser<false> {
 
   const AnswerOptions& options_;
   bool streams_ = false;
+  std::uint64_t left_ = 0;  // of the body's limit
 };
 
 AnswerReader::AnswerReader(AnswerOptions options)
@@ -92,9 +102,8 @@ base::Result<bool> AnswerReader::put(std::string_view bytes) {
     left.remove_prefix(parser_->put(asio::buffer(left.data(), left.size()), error));
     if (error && error != http::error::need_more) {
       if (error == http::error::body_limit) {
-        return base::Error{
-            base::Code::kResourceExhausted,
-            base::format("the answer has more than {} bytes", options_.max_body_bytes)};
+        return base::Error{base::Code::kResourceExhausted,
+                           base::format("the answer has more than {} bytes", parser_->limit)};
       }
       return not_understood(error.message(), error == http::error::header_limit);
     }

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,10 +14,11 @@ namespace gangrun::net {
 
 struct AnswerOptions {
   bool is_head = false;  // the answer has no body, whatever its header says
-  std::size_t max_body_bytes = 0;
-  // Where both are set, an answer of success (2xx) gives its body piece by piece, of any length.
+  std::uint64_t max_body_bytes = 0;
+  // Where both are set, an answer of success (2xx) gives its body piece by piece.
   std::function<void()> on_begin;
   std::function<void(std::string_view piece)> on_piece;
+  std::uint64_t max_streamed_bytes = std::numeric_limits<std::uint64_t>::max();  // of such a body
 };
 
 // Reads one answer from its bytes as they come; interim ones (1xx) before it are passed over. Keeps

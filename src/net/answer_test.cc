@@ -105,7 +105,9 @@ TEST(Answer, HasLimits) {
   EXPECT_EQ(large.error->code, Code::kResourceExhausted);
   EXPECT_THAT(large.error->message, HasSubstr("more than 1000 bytes"));
   const std::string announced = "HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\nx";
-  EXPECT_FALSE(read(whole(), announced).error);
+  ASSERT_TRUE(read(whole(), announced).error);
+  EXPECT_EQ(read(whole(), announced).error->code, Code::kResourceExhausted);
+  EXPECT_FALSE(read(whole(true), announced).error) << "it has no body";
 
   const std::string head = "HTTP/1.1 200 OK\r\nA: " + std::string(40'000, 'a');
   ASSERT_TRUE(read(whole(), head).error);

@@ -135,16 +135,9 @@ base::Result<HttpResponse> request(const Endpoint& endpoint, const HttpRequest& 
     GANGRUN_ASSIGN(addresses, resolve(endpoint.host, deadline));
   }
   EventLoop loop;
-  std::optional<base::Result<Stream>> stream;
-  const auto connector = std::make_shared<Connector>(loop, endpoint, deadline);
-  connector->start([&stream](base::Result<Stream> result) { stream.emplace(std::move(result)); },
-                   std::move(addresses));
-  // The connector keeps the deadline itself and says what it waited for.
-  while (!loop.run_until([&] { return stream.has_value(); }, base::Instant::max())) {
-  }
-  if (!stream->ok()) return std::move(*stream).error();
+  GANGRUN_ASSIGN(Stream stream, connect_now(loop, endpoint, deadline, {}, std::move(addresses)));
   const auto exchange = std::make_shared<Exchange>(
-      std::move(**stream), std::move(bytes),
+      std::move(stream), std::move(bytes),
       ExchangeOptions{request.method == "HEAD", kMaxResponseBytes, {}, {}});
   exchange->start();
   const bool answered = loop.run_until([&] { return exchange->done(); }, deadline);

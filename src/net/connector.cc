@@ -2,7 +2,6 @@
 //
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "base/format.h"
@@ -16,8 +15,6 @@ namespace {
 
 // The kernel refuses a Unix connection at once when the server's queue is full. Twice as long each
 // time, up to the second: hundreds may wait on one host, and the server needs the processors, too.
-constexpr base::milliseconds kFirstFullQueuePause(5);
-constexpr base::milliseconds kLongestFullQueuePause(160);
 
 }  // namespace
 
@@ -139,9 +136,7 @@ void Connector::on_connected(const ErrorCode& error) {
   if (!error) return greet();
   if (unix_address_ && error == asio::error::try_again) {
     waits_for_ = "room in the full queue of";
-    full_queue_pause_ = std::clamp<base::Duration>(full_queue_pause_ * 2, kFirstFullQueuePause,
-                                                   kLongestFullQueuePause);
-    address_limit_ = loop_.after(full_queue_pause_, [weak = weak_from_this()] {
+    address_limit_ = loop_.after(full_queue_pause_.next(), [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->connect(*self->unix_address_);
     });
     return;
@@ -194,6 +189,19 @@ void Connector::finish(base::Result<Stream> result) {
   address_limit_.reset();
   if (failed) cancel();
   if (done) done(std::move(result));
+}
+
+base::Result<Stream> connect_now(EventLoop& loop, Endpoint endpoint, base::Instant deadline,
+                                 Trust trust, std::vector<std::string> addresses) {
+  std::optional<base::Result<Stream>> stream;
+  const auto connector =
+      std::make_shared<Connector>(loop, std::move(endpoint), deadline, std::move(trust));
+  connector->start([&stream](base::Result<Stream> result) { stream.emplace(std::move(result)); },
+                   std::move(addresses));
+  // The connector keeps the deadline itself and says what it waited for.
+  while (!loop.run_until([&] { return stream.has_value(); }, base::Instant::max())) {
+  }
+  return *std::move(stream);
 }
 
 }  // namespace gangrun::net

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/pause.h"
 #include "net/asio_internal.h"
 //
 #include <functional>
@@ -64,10 +65,14 @@ class Connector : public std::enable_shared_from_this<Connector> {
   std::size_t next_address_ = 0;
   Timer address_limit_;
   std::optional<SocketAddress> unix_address_;
-  base::Duration full_queue_pause_{};
+  base::Pause full_queue_pause_{base::milliseconds(5), base::milliseconds(160)};
   Stream::Socket socket_;
   std::optional<Stream> stream_;
 };
+
+// The same, waited for. Runs `loop`, where nothing else is waited for.
+base::Result<Stream> connect_now(EventLoop& loop, Endpoint endpoint, base::Instant deadline,
+                                 Trust trust, std::vector<std::string> addresses);
 
 // What is wrong with `endpoint`, if it can never be connected to.
 base::Result<> check_endpoint(const Endpoint& endpoint, Trust::Kind trust = Trust::Kind::kPinned);

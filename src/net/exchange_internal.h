@@ -3,8 +3,6 @@
 #include "net/asio_internal.h"
 //
 #include <array>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "net/answer_internal.h"
 #include "net/http.h"
 #include "net/stream_internal.h"
 
@@ -42,24 +41,18 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   base::Result<HttpResponse> take() { return std::move(*result_); }
 
  private:
-  void expect_answer();
+  AnswerOptions answer_options();
   void write(std::string_view bytes);
   void on_written(const ErrorCode& error);
   void read();
-  void on_read(ErrorCode error, std::size_t size);
-  // Whether the answer goes on after what has been parsed.
-  bool parse(ErrorCode& error);
-  bool drain();
-  void finish();
+  void on_read(const ErrorCode& error, std::size_t size);
 
   Stream stream_;
   const std::string request_;
   const ExchangeOptions options_;
   ErrorCode write_error_;
   std::array<char, std::size_t{64} * 1024> chunk_{};
-  std::string in_;
-  // Made again after each interim answer.
-  std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> parser_;
+  AnswerReader reader_;
   base::Instant moved_ = std::chrono::steady_clock::now();
   std::optional<base::Result<HttpResponse>> result_;
 };

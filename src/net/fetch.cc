@@ -1,5 +1,6 @@
 #include "net/fetch.h"
 
+#include "base/pause.h"
 #include "net/asio_internal.h"
 //
 #include <unistd.h>
@@ -76,24 +77,17 @@ base::Result<Stream> connect(EventLoop& loop, const Url& url, const FetchOptions
     if (error.code == base::Code::kNotFound) error.code = base::Code::kUnavailable;
     return error;
   }
-  std::optional<base::Result<Stream>> stream;
-  const auto connector = std::make_shared<Connector>(
-      loop, Endpoint{{}, url.host, url.port, {}},
-      std::min(options.deadline, loop.now() + options.connect_limit), std::move(trust));
-  connector->start([&stream](base::Result<Stream> result) { stream.emplace(std::move(result)); },
-                   std::move(*addresses));
-  // The connector keeps the deadline itself and says what it waited for.
-  while (!loop.run_until([&] { return stream.has_value(); }, base::Instant::max())) {
-  }
-  return std::move(*stream);
+  return connect_now(loop, Endpoint{{}, url.host, url.port, {}},
+                     std::min(options.deadline, loop.now() + options.connect_limit),
+                     std::move(trust), *std::move(addresses));
 }
 
 base::Result<HttpResponse> run(EventLoop& loop, Exchange& exchange, const FetchOptions& options) {
   exchange.start();
   const auto done = [&exchange] { return exchange.done(); };
-  base::milliseconds pause = kFirstLook;
+  base::Pause pause(kFirstLook, kLongestLook);
   const bool has_looks = options.is_done || options.is_cancelled;
-  base::Instant look = has_looks ? loop.now() + pause : base::Instant::max();
+  base::Instant look = has_looks ? loop.now() + pause.next() : base::Instant::max();
   const auto limit = [&] {
     return std::min({options.deadline, exchange.moved() + options.idle_limit, look});
   };
@@ -104,8 +98,7 @@ base::Result<HttpResponse> run(EventLoop& loop, Exchange& exchange, const FetchO
         return base::Error{base::Code::kCancelled, "it was ended"};
       }
       if (options.is_done && options.is_done()) return HttpResponse{202, {}, {}, {}};
-      pause = std::min(pause * 2, kLongestLook);
-      look = loop.now() + pause;
+      look = loop.now() + pause.next();
     }
     if (now >= options.deadline) {
       return base::deadline_exceeded("gave up waiting for the whole answer");

@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 // From half of `pause` to all of it, another part for each task and try, so that ten thousand
 // agents do not come back at the same moment.
-milliseconds spread(milliseconds pause, const job::TaskId& task, unsigned tries) {
+base::Duration spread(base::Duration pause, const job::TaskId& task, unsigned tries) {
   constexpr std::size_t kSteps = 1000;
   const std::size_t part =
       std::hash<std::string>()(base::format("{} {}", job::to_string(task), tries)) % kSteps;
@@ -55,7 +55,7 @@ void AgentSide::on_not_connected(const std::string& reason, bool is_refusal, bas
 void AgentSide::connect_now(bool is_elsewhere) {
   if (over_ || (!is_elsewhere && !connect_at_)) return;
   disconnect();
-  pause_ = kFirstPause;
+  pause_.reset();
   output_.connect();
 }
 
@@ -105,7 +105,7 @@ void AgentSide::handle(const WelcomeMessage& message, base::Instant now) {
   if (attached_) return;
   attached_ = welcomed_ = true;
   welcome_by_.reset();
-  pause_ = kFirstPause;
+  pause_.reset();
   heartbeat_ = message.heartbeat;
   last_loss_.clear();
   master_lost_ = message.master_lost;
@@ -345,8 +345,7 @@ void AgentSide::on_connection_lost(const std::string& reason, base::Instant now)
   disconnect();
   last_loss_ = reason;
   if (!has_lease()) return give_up(reason, callbacks_.on_lost);
-  connect_at_ = now + spread(pause_, identity_.task, tries_++);
-  pause_ = std::min(pause_ * 2, kLongestPause);
+  connect_at_ = now + spread(pause_.next(), identity_.task, tries_++);
 }
 
 void AgentSide::give_up(const std::string& reason,

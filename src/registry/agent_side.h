@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/pause.h"
 #include "job/cluster_spec.h"
 #include "job/exit_report.h"
 #include "job/task_id.h"
@@ -193,7 +194,7 @@ class AgentSide {
   bool attached_ = false;
   bool over_ = false;
   std::optional<base::Instant> connect_at_;
-  std::chrono::milliseconds pause_ = kFirstPause;
+  base::Pause pause_{kFirstPause, kLongestPause};
   unsigned tries_ = 0;
   base::Instant reported_at_;
   std::optional<base::Instant> welcome_by_;

@@ -1,6 +1,5 @@
 #include "zookeeper/mirror.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/format.h"
@@ -34,7 +33,7 @@ void Mirror::open() {
 }
 
 // The session is over, or has never begun; the next one begins after a pause.
-void Mirror::again(std::string reason, std::chrono::seconds pause) {
+void Mirror::again(std::string reason, base::Duration pause) {
   reason_ = std::move(reason);
   is_connected_ = false;
   keeper_.disconnected();
@@ -52,7 +51,7 @@ void Mirror::on_state(SessionState state, const std::string& reason) {
       reopen_.reset();
       is_connected_ = true;
       is_announced_ = false;
-      retry_pause_ = kRetryPause;
+      retry_pause_.reset();
       keeper_.connected();
       return pump();
     case SessionState::kConnecting:
@@ -67,8 +66,7 @@ void Mirror::on_state(SessionState state, const std::string& reason) {
       return again("no server answers");
     case SessionState::kRefused:
       // A login that fails again and again can lock its user out.
-      return again(reason,
-                   std::exchange(refused_pause_, std::min(2 * refused_pause_, kMaxRetryPause)));
+      return again(reason, refused_pause_.next());
   }
 }
 
@@ -76,17 +74,16 @@ void Mirror::pump() {
   if (is_connected_) {
     for (const Operation& operation : keeper_.next()) {
       session_->send(operation, [this, operation](const Answer& answer) {
-        if (answer.code == Answer::Code::kDone) refused_pause_ = kRetryPause;
+        if (answer.code == Answer::Code::kDone) refused_pause_.reset();
         keeper_.done(operation, answer);
         if (keeper_.has_room()) pump();
       });
     }
     if (keeper_.has_failed() && !retry_.pending()) {
-      retry_ = loop_.after(retry_pause_, [this] {
+      retry_ = loop_.after(retry_pause_.next(), [this] {
         keeper_.retry();
         pump();
       });
-      retry_pause_ = std::min(2 * retry_pause_, kMaxRetryPause);
     }
   }
   judge();
@@ -102,7 +99,7 @@ void Mirror::judge() {
   const bool is_settled = keeper_.is_settled();
   if (is_settled) {
     patience_.reset();
-    retry_pause_ = kRetryPause;
+    retry_pause_.reset();
     was_settled_ = true;
     if (!std::exchange(is_announced_, true)) logger_.info("ZooKeeper has all of the registry");
     if (std::exchange(is_told_, false)) on_trouble_("");

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/pause.h"
 #include "base/secret.h"
 #include "net/event_loop.h"
 #include "zookeeper/keeper.h"
@@ -52,7 +53,7 @@ class Mirror {
   void open();
   void on_state(SessionState state, const std::string& reason);
   void pump();
-  void again(std::string reason, std::chrono::seconds pause = kRetryPause);
+  void again(std::string reason, base::Duration pause = kRetryPause);
   void judge();
 
   net::EventLoop& loop_;
@@ -65,8 +66,8 @@ class Mirror {
   bool is_told_ = false;
   bool is_announced_ = false;
   bool was_settled_ = false;
-  std::chrono::seconds retry_pause_ = kRetryPause;
-  std::chrono::seconds refused_pause_ = kRetryPause;
+  base::Pause retry_pause_{kRetryPause, kMaxRetryPause};
+  base::Pause refused_pause_{kRetryPause, kMaxRetryPause};
   net::Timer reopen_;
   net::Timer retry_;
   net::Timer patience_;

@@ -1,6 +1,5 @@
 #include "cluster/kubernetes/job_removal.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/format.h"
@@ -28,7 +27,7 @@ JobRemoval::JobRemoval(net::EventLoop& loop, kubernetes::Client& client, const M
       manifests_(manifests),
       done_(std::move(done)),
       errands_(loop, client),
-      pause_(kFirstLook),
+      pause_(kFirstLook, kLongestLook),
       owner_{owner_name(manifests.input()), uid} {
   const std::string& name_space = manifests_.input().name_space;
   const base::Json owner = manifests_.owner(std::chrono::seconds(1));
@@ -164,8 +163,7 @@ void JobRemoval::looked_at(const std::string& path, std::vector<std::string> fou
         base::format("after {}, these are still in the namespace {}: {}",
                      base::to_words(kRemovalLimit), manifests_.input().name_space, left())));
   }
-  timer_ = loop_.after(pause_, [this] { look(); });
-  pause_ = std::min(pause_ * 2, kLongestLook);
+  timer_ = loop_.after(pause_.next(), [this] { look(); });
 }
 
 std::vector<std::string> JobRemoval::names_left() const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pause.h"
 #include "base/result.h"
 #include "cluster/kubernetes/errands.h"
 #include "cluster/kubernetes/manifests.h"
@@ -53,7 +54,7 @@ class JobRemoval {
   std::function<void(base::Result<>)> done_;
   Errands errands_;
   base::Instant limit_;
-  base::Duration pause_;
+  base::Pause pause_;
   Owner owner_;
   bool has_owner_ = false;
   bool is_after_deletion_ = false;

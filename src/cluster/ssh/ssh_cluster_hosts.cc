@@ -48,7 +48,7 @@ void SshCluster::on_up(Host& host) {
   host.log_bytes = 0;
   host.was_up = true;
   host.has_begun = false;
-  host.pause = kFirstPause;
+  host.pause.reset();
   host.lease.reset();
   begin_known();
 }
@@ -209,8 +209,7 @@ void SshCluster::on_down(Host& host, const base::Error& why, bool can_pass) {
   const bool is_hopeless = !can_pass || ++host.tries == kMaxTries;
   if (options_.is_first_master && host.run_folder.empty() && is_hopeless)
     return emit(Gone{why.message});
-  host.again = loop_.after(host.pause, [this, &host] { links_->open(host.index); });
-  host.pause = std::min(host.pause * 2, kLongestPause);
+  host.again = loop_.after(host.pause.next(), [this, &host] { links_->open(host.index); });
   // Tasks that were not sent there go elsewhere; those that run there are over with their lease.
   for (const auto& [key, agent] : agents_) {
     if (agent->host != &host || agent->state != Agent::State::kWaiting) continue;

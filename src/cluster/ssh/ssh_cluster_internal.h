@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "base/pause.h"
 #include "base/unique_fd.h"
 #include "cluster/brought_files.h"
 #include "cluster/ssh/host_records.h"
@@ -87,7 +88,7 @@ struct SshCluster::Host {
   bool was_up = false;     // ever
   bool has_begun = false;  // was told the job, on this connection
   int tries = 0;
-  std::chrono::milliseconds pause = kFirstPause;
+  base::Pause pause{kFirstPause, kLongestPause};
   net::Timer again;
   net::Timer lease;
   Bringing bringing = Bringing::kNotYet;  // of what its tasks have written

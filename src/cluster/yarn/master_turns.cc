@@ -1,6 +1,5 @@
 #include "cluster/yarn/master_turns.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace gangrun::cluster {
@@ -15,7 +14,7 @@ void MasterTurns::begin(base::Instant now) {
 }
 
 void MasterTurns::hurry(base::Instant now) {
-  pause_ = kFirstPoll;
+  pause_.reset();
   const bool is_due = call_at_ && *call_at_ <= now;
   if (began_ && !busy_ && !is_due) arm(now);
 }
@@ -31,18 +30,17 @@ void MasterTurns::on_registered(base::Instant now) {
   busy_ = false;
   registered_ = true;
   silent_since_.reset();
-  pause_ = kFirstPoll;
+  pause_.reset();
   arm(now);
 }
 
 void MasterTurns::on_allocated(bool has_new, bool has_more, base::Instant now) {
   busy_ = false;
   silent_since_.reset();
-  if (has_new || has_more) pause_ = kFirstPoll;
+  if (has_new || has_more) pause_.reset();
   if (has_more) return arm(now);
-  arm(now + pause_);
   // Nothing new is waited for: YARN only wants to hear that we live, and tells what has ended.
-  pause_ = std::min(pause_ * 2, kLongestPoll);
+  arm(now + pause_.next());
 }
 
 MasterTurns::Failure MasterTurns::on_failed(base::Code code, base::Instant now) {

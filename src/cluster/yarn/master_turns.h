@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "base/pause.h"
 #include "base/result.h"
 
 namespace gangrun::cluster {
@@ -64,7 +65,7 @@ class MasterTurns {
   bool unwanted_ = false;
   bool finishing_ = false;
   std::optional<base::Instant> call_at_;
-  std::chrono::milliseconds pause_ = kFirstPoll;
+  base::Pause pause_{kFirstPoll, kLongestPoll};
   std::optional<base::Instant> silent_since_;
   bool told_silent_ = false;
 };

@@ -1,13 +1,12 @@
 #include "cluster/yarn/submitter.h"
 
-#include <algorithm>
 #include <future>
 #include <utility>
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/pause.h"
 #include "cluster/yarn/container_runtime.h"
-#include "cluster/yarn/pause.h"
 #include "cluster/yarn/submission.h"
 #include "cluster/yarn/yarn_options.h"
 #include "hadoop/token_source.h"
@@ -85,7 +84,7 @@ Result<ClusterFacts> YarnSubmitter::ask_resource_manager(const job::JobSpec& spe
   const std::string handler =
       configuration_.get_or("yarn.resourcemanager.placement-constraints.handler", "disabled");
   facts.places_by_constraints = handler != "disabled";
-  facts.runs_images = container_runtime_of(spec, configuration_) == ContainerRuntime::kDocker;
+  facts.runs_images = yarn_of(spec).container_runtime == ContainerRuntime::kDocker;
   GANGRUN_ASSIGN(nodes_, resource_manager_.running_nodes(soon()));
   return facts;
 }
@@ -110,15 +109,14 @@ Result<> YarnSubmitter::add_tokens(const Submitting& job, Uploads& uploads,
   return {};
 }
 
-Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
-                                                        const hadoop::ApplicationId& id) {
+Result<hadoop::Submission> YarnSubmitter::prepare_submission(const Submitting& job,
+                                                             const hadoop::ApplicationId& id) {
   const base::Instant deadline = clock_.now() + kUploadTimeout;
   Uploads uploads(configuration_, files_, paths_, account_, clock_, digests_, progress_);
   YarnMasterConfig config;
   GANGRUN_ASSIGN(config.files, uploads.put(job.agent_program, job.files, deadline));
   GANGRUN_ASSIGN(config.archives, uploads.put_archives(job.files.archives, deadline));
   config.spec = job.spec;
-  edit_yarn(config.spec).container_runtime = container_runtime_of(job.spec, configuration_);
   config.secret = base::Secret::generate();
   GANGRUN_ASSIGN(config.certificate,
                  net::make_job_certificate(hadoop::to_string(id), kCertificateValidity));
@@ -153,7 +151,7 @@ Result<hadoop::Submission> YarnSubmitter::submission_of(const Submitting& job,
 
 Result<hadoop::ApplicationId> YarnSubmitter::submit(
     const Submitting& job, const std::function<void(const hadoop::ApplicationId&)>& on_asked) {
-  auto submission = submission_of(job, application_.id);
+  auto submission = prepare_submission(job, application_.id);
   if (submission.ok()) on_asked(application_.id);
   Result<> done = submission.ok() ? resource_manager_.submit(*submission, soon())
                                   : Result<>(submission.error());
@@ -168,7 +166,7 @@ Result<hadoop::ApplicationId> YarnSubmitter::submit(
 // forgotten it (hadoop.yarn.client.api.YarnClient does the same).
 Result<> YarnSubmitter::wait_until_recorded(const hadoop::Submission& submission) {
   const base::Instant deadline = clock_.now() + kSubmitTimeout;
-  std::chrono::milliseconds pause(5);
+  base::Pause pause(std::chrono::milliseconds(5), std::chrono::milliseconds(200));
   while (clock_.now() < deadline) {
     GANGRUN_ASSIGN(const Recording recording,
                    recording_of(resource_manager_.report(submission.id, soon())));
@@ -176,8 +174,7 @@ Result<> YarnSubmitter::wait_until_recorded(const hadoop::Submission& submission
     if (recording == Recording::kForgotten) {
       GANGRUN_TRY(resource_manager_.submit(submission, soon()));
     }
-    pause_for(pause);
-    pause = std::min(pause * 2, std::chrono::milliseconds(200));
+    base::pause_for(pause.next());
   }
   return base::deadline_exceeded(base::format("YARN has not recorded {} within {}",
                                               hadoop::to_string(submission.id),

@@ -61,8 +61,8 @@ class YarnSubmitter {
   base::Result<> prepare_root();
   base::Result<> add_tokens(const Submitting& job, Uploads& uploads, YarnMasterConfig& config,
                             hadoop::LaunchContext& master);
-  base::Result<hadoop::Submission> submission_of(const Submitting& job,
-                                                 const hadoop::ApplicationId& id);
+  base::Result<hadoop::Submission> prepare_submission(const Submitting& job,
+                                                      const hadoop::ApplicationId& id);
   base::Result<> wait_until_recorded(const hadoop::Submission& submission);
   [[nodiscard]] base::Instant soon() const;
 

@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/pause.h"
 #include "base/strings.h"
 #include "cluster/yarn/cluster_checks.h"
+#include "cluster/yarn/container_runtime.h"
 #include "cluster/yarn/job_access.h"
-#include "cluster/yarn/pause.h"
 #include "cluster/yarn/submitter.h"
 #include "cluster/yarn/yarn_options.h"
 #include "cluster/yarn/yarn_rules.h"
@@ -84,7 +85,8 @@ class Run {
 
 Result<> Run::submit() {
   YarnSubmitter submitter(configuration_, file_system_, account_, clock_, "", {});
-  const job::JobSpec spec = trial_spec(job_);
+  job::JobSpec spec = trial_spec(job_);
+  edit_yarn(spec).container_runtime = container_runtime_of(spec, configuration_);
   GANGRUN_TRY(submitter.check(spec));
   submitted_ = clock_.now();
   GANGRUN_ASSIGN(id_, submitter.submit({.spec = spec,
@@ -152,7 +154,7 @@ void Run::follow() {
         last = clock_.now() + kEndTimeout;
       }
     }
-    pause_for(kLook);
+    base::pause_for(kLook);
   }
 }
 
@@ -163,7 +165,7 @@ void Run::look_for_kept_lines() {
     reader_.reset();
     found_.clear();
     read_lines();
-    if (!is_complete_) pause_for(kLook);
+    if (!is_complete_) base::pause_for(kLook);
   }
 }
 
@@ -177,7 +179,7 @@ Result<> Run::wait_for_yarn(base::Instant deadline) {
     if (clock_.now() >= deadline) {
       return base::deadline_exceeded(base::format("YARN does not say that {} has ended", text_));
     }
-    pause_for(kLook);
+    base::pause_for(kLook);
   }
 }
 

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/pause.h"
 #include "base/strings.h"
 #include "cluster/result_names.h"
 #include "cluster/yarn/application_end.h"
 #include "cluster/yarn/left_journal.h"
-#include "cluster/yarn/pause.h"
 #include "cluster/yarn/waiting.h"
 #include "cluster/yarn/yarn_logs.h"
 #include "job/described.h"
@@ -305,7 +305,7 @@ Result<std::unique_ptr<LogReader>> YarnSite::logs(std::string_view job, const Lo
 Result<> YarnSite::wait_for_logs(hadoop::ApplicationReport report) {
   const base::Instant deadline = clock_.now() + kHandInTimeout;
   while (awaits_logs(report, clock_.wall_now()) && clock_.now() < deadline) {
-    pause_for(kLookAtLogs);
+    base::pause_for(kLookAtLogs);
     GANGRUN_ASSIGN(report, resource_manager_.report(report.id, soon()));
   }
   return {};
@@ -429,7 +429,7 @@ Result<> YarnSite::read_result(std::string_view job, const job::TaskId& task,
 Result<> YarnSite::wait_for_change(std::string_view, base::Instant deadline) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock_.now());
   const auto pause = std::clamp(left, std::chrono::milliseconds(0), kLookAtYarn);
-  pause_for(pause);
+  base::pause_for(pause);
   return {};
 }
 

@@ -1,0 +1,34 @@
+#include "base/pause.h"
+
+#include <gmock/gmock.h>
+
+namespace gangrun::base {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Pause, DoublesUpToTheLongestAndBeginsAgain) {
+  Pause pause(milliseconds(100), milliseconds(500));
+  const std::vector<Duration> pauses{pause.next(), pause.next(), pause.next(), pause.next(),
+                                     pause.next()};
+  EXPECT_THAT(pauses, ElementsAre(milliseconds(100), milliseconds(200), milliseconds(400),
+                                  milliseconds(500), milliseconds(500)));
+  pause.reset();
+  EXPECT_EQ(pause.next(), milliseconds(100));
+}
+
+TEST(Pause, IsNeverLongerThanTheLongest) {
+  Pause pause(seconds(5), seconds(2));
+  EXPECT_EQ(pause.next(), seconds(2));
+  EXPECT_EQ(Pause().next(), Duration(0));
+}
+
+TEST(PauseFor, LastsAtLeastSoLong) {
+  const SystemClock clock;
+  const Instant begun = clock.now();
+  pause_for(milliseconds(2));
+  EXPECT_GE(clock.now() - begun, milliseconds(2));
+}
+
+}  // namespace
+}  // namespace gangrun::base
