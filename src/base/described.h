@@ -29,10 +29,17 @@
 //     }
 //   };
 //
-// described_json.h makes both ways of JSON, the table of a document and a valid sample of it. What
-// a row cannot say (a rule over two members, a value that follows from another) is a member
-// function `Result<> complete()`, called when all are read. A struct for which a sample with the
-// least of everything is not valid has a member function make_valid().
+// described_json.h makes both ways of JSON, the table of a document and a valid sample of it. A
+// struct may have further members, for what a row cannot say:
+//
+//   Result<> complete();                   a rule over two members, or a value that follows from
+//                                          another one: called when all are read
+//   void make_valid();                     where a sample with the least of everything is not valid
+//   static Result<std::optional<Json>> renewed(const Json&);
+//                                          the JSON of today for one that an older version wrote;
+//                                          none: it is of today. Called before anything is read
+//   static constexpr bool kIsOpen = true;  members that no row has are passed over, as newer
+//                                          versions may write some; without it they are an error
 namespace gangrun::base {
 
 // When a member is written, and whether it may be absent where it is read: it has its default then.
@@ -221,6 +228,7 @@ template <typename Owner, typename T, typename Form = Plain>
 constexpr auto row(std::string_view key, std::optional<T> Owner::*member, Form form = {}) {
   return Row<Presence::kIfSet, Owner, std::optional<T>, Form>{key, member, form};
 }
+// Its default is the one that it has in an `Owner{}`, which need not be that of its type.
 template <typename Owner, typename T, typename Form = Plain>
 constexpr auto row_if_set(std::string_view key, T Owner::*member, Form form = {}) {
   return Row<Presence::kIfSet, Owner, T, Form>{key, member, form};

@@ -2,8 +2,10 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "base/described.h"
 #include "base/result.h"
 
 namespace gangrun::cli {
@@ -16,6 +18,12 @@ struct Explanation {
   std::vector<std::string> reasons;  // "out_of_memory"
   std::string title;                 // "Out of memory"
   std::string text;                  // for a terminal: without Markdown's marks
+
+  static constexpr auto rows() {
+    return std::tuple(base::row("reasons", &Explanation::reasons),
+                      base::row("title", &Explanation::title),
+                      base::row("text", &Explanation::text));
+  }
 };
 
 // The sections of a document in which "### " begins a section and "Reason: `name`", with several

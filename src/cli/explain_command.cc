@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/described_json.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/command_builder.h"
@@ -17,15 +18,10 @@ struct ExplainOptions {
   bool json = false;
 };
 
-base::Json json_of(const Explanation& section) {
-  return {{"reasons", section.reasons}, {"title", section.title}, {"text", section.text}};
-}
-
 client::ExitStatus list_reasons(bool json, client::Context& context) {
   const auto sections = explanations_in(kTroubleshooting);
   if (json) {
-    base::Json all = base::Json::array();
-    for (const Explanation& section : sections) all.push_back(json_of(section));
+    const auto all = base::JsonOf<std::vector<Explanation>>::write(sections);
     context.console.out(base::dump_json(all) + "\n");
     return client::ExitStatus::kSuccess;
   }
@@ -45,7 +41,7 @@ client::ExitStatus explain(const ExplainOptions& options, client::Context& conte
   if (options.reason.empty()) return list_reasons(options.json, context);
   const auto section = explanation_of(options.reason);
   if (!section.ok()) return fail(context, section.error());
-  context.console.out(options.json ? base::dump_json(json_of(*section)) + "\n"
+  context.console.out(options.json ? base::dump_json(base::to_json(*section)) + "\n"
                                    : base::format("{}\n\n{}\n", section->title, section->text));
   return client::ExitStatus::kSuccess;
 }

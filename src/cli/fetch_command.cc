@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/described_json.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/sizes.h"
@@ -118,18 +119,6 @@ base::Result<> tell_rests(const std::vector<client::BroughtRest>& rests, bool js
       failures.size() == 1 ? "" : base::format(" (and {} more hosts)", failures.size() - 1)));
 }
 
-base::Json rests_json(const std::vector<client::BroughtRest>& rests) {
-  base::Json list = base::Json::array();
-  for (const client::BroughtRest& rest : rests) {
-    list.push_back({{"host", rest.host},
-                    {"files", rest.files},
-                    {"bytes", rest.bytes},
-                    {"failure", rest.failure},
-                    {"remark", rest.remark}});
-  }
-  return list;
-}
-
 base::Result<std::vector<FetchedOutput>> chosen_outputs(const Found& found,
                                                         const FetchOptions& options) {
   GANGRUN_ASSIGN(auto outputs, fetched_outputs(found.folder));
@@ -169,7 +158,7 @@ base::Result<> fetch(const FetchOptions& options, client::Context& context) {
   if (options.json) {
     base::Json json = to_json(outputs);
     json["folder"] = to;
-    json["hosts"] = rests_json(found.rests);
+    json["hosts"] = base::JsonOf<std::vector<client::BroughtRest>>::write(found.rests);
     context.console.out(base::dump_json(json) + "\n");
   } else if (outputs.empty()) {
     context.console.out(nothing_words(found));

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/described_json.h"
 #include "base/format.h"
 #include "base/random.h"
 #include "base/strings.h"
@@ -109,14 +110,7 @@ base::Result<std::vector<FetchedOutput>> fetched_outputs(const std::string& fold
 }
 
 base::Json to_json(const std::vector<FetchedOutput>& outputs) {
-  base::Json list = base::Json::array();
-  for (const FetchedOutput& output : outputs) {
-    list.push_back({{"task", output.task},
-                    {"name", output.name},
-                    {"files", output.files},
-                    {"bytes", output.bytes}});
-  }
-  return {{"outputs", std::move(list)}};
+  return {{"outputs", base::JsonOf<std::vector<FetchedOutput>>::write(outputs)}};
 }
 
 base::Result<> copy_output(const std::string& folder, const FetchedOutput& output,

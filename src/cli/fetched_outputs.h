@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "base/described.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "job/spec.h"
@@ -16,6 +18,12 @@ struct FetchedOutput {
   std::string name;  // of the file or folder in it
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
+
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("task", &FetchedOutput::task), base::row("name", &FetchedOutput::name),
+        base::row("files", &FetchedOutput::files), base::row("bytes", &FetchedOutput::bytes));
+  }
 
   friend bool operator==(const FetchedOutput&, const FetchedOutput&) = default;
 };

@@ -62,11 +62,10 @@ Lines checks_lines(const std::vector<Check>& checks, std::string_view place, std
 }
 
 base::Json checks_json(const std::vector<Check>& checks, bool is_whole) {
-  base::Json list = base::Json::array();
-  for (const Check& check : checks) list.push_back(base::to_json(check));
   base::Json can_run = !cluster::any_failed(checks);
   if (can_run && !is_whole) can_run = nullptr;
-  return {{"can_run_jobs", std::move(can_run)}, {"checks", std::move(list)}};
+  return {{"can_run_jobs", std::move(can_run)},
+          {"checks", base::JsonOf<std::vector<Check>>::write(checks)}};
 }
 
 }  // namespace gangrun::client

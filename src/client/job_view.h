@@ -5,8 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "base/described.h"
 #include "base/json.h"
 #include "client/console.h"
 #include "cluster/site.h"
@@ -20,6 +22,12 @@ struct JoinPlace {
   std::uint16_t port = 0;
   std::string fingerprint;
   std::string secret_file;
+
+  static constexpr auto rows() {
+    return std::tuple(base::row("host", &JoinPlace::host), base::row("port", &JoinPlace::port),
+                      base::row("fingerprint", &JoinPlace::fingerprint),
+                      base::row("secret_file", &JoinPlace::secret_file));
+  }
 };
 
 // How a running job is shown to who started it.

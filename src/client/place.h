@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "base/described.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "client/command.h"
@@ -67,6 +69,13 @@ struct BroughtRest {
   std::uint64_t bytes = 0;
   std::string failure{};
   std::string remark{};  // on what cannot be brought at all; empty: nothing
+
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("host", &BroughtRest::host), base::row("files", &BroughtRest::files),
+        base::row("bytes", &BroughtRest::bytes), base::row("failure", &BroughtRest::failure),
+        base::row("remark", &BroughtRest::remark));
+  }
 };
 
 // Jobs that a place knows itself, by ids of its own; all others are kept on this machine.

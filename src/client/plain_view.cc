@@ -178,12 +178,7 @@ void JsonView::notice(const std::string& sentence) {
   write("notice", {{"sentence", job::json_text(sentence)}});
 }
 
-void JsonView::joinable(const JoinPlace& place) {
-  write("join", {{"host", place.host},
-                 {"port", place.port},
-                 {"fingerprint", place.fingerprint},
-                 {"secret_file", place.secret_file}});
-}
+void JsonView::joinable(const JoinPlace& place) { write("join", base::to_json(place)); }
 
 void JsonView::finished(const job::JobStatus& status, int exit_status) {
   write("end", {{"exit_status", exit_status}, {"status", shown_json(status, options_.url)}});

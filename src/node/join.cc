@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -16,6 +15,7 @@
 #include "base/strings.h"
 #include "base/unique_fd.h"
 #include "job/described.h"
+#include "net/client.h"
 #include "net/hosts.h"
 #include "process/core_files.h"
 #include "process/foreign_process.h"
@@ -23,13 +23,13 @@
 #include "process/proc_fs.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
+#include "registry/join.h"
 
 namespace gangrun::node {
 
 namespace {
 
 using base::Json;
-using base::json_member;
 using base::Result;
 
 constexpr std::chrono::seconds kJoinTimeout(30);
@@ -38,77 +38,21 @@ constexpr std::size_t kMaxComplaintBytes = 2000;
 // Where the agent finds its configuration, and tells that it is up.
 constexpr int kConfigFd = 3;
 constexpr int kToldFd = 4;
-constexpr std::array<std::string_view, 16> kMembers{"host",
-                                                    "port",
-                                                    "fingerprint",
-                                                    "secret",
-                                                    "task",
-                                                    "attempt",
-                                                    "executor",
-                                                    "own_host",
-                                                    "own_host_reason",
-                                                    "own_port",
-                                                    "scratch",
-                                                    "command",
-                                                    "live_with",
-                                                    "environment",
-                                                    "working_folder",
-                                                    "live_with_start_ticks"};
 
-Result<> check_members(const Json& json) {
-  if (!json.is_object()) return base::invalid_argument("the input must be a JSON object");
-  for (const auto& [key, value] : json.items()) {
-    if (std::find(kMembers.begin(), kMembers.end(), key) == kMembers.end()) {
-      return base::invalid_argument(base::format("unknown member \"{}\"; allowed are {}",
-                                                 base::shorten(key, 80),
-                                                 base::join(kMembers, ", ")));
-    }
-  }
-  return {};
-}
-
-Result<std::string> absolute(const Json& json, const char* key) {
-  GANGRUN_ASSIGN(std::string path, json_member<std::string>(json, key));
-  if (path.starts_with('/') && path.find('\0') == std::string::npos) return path;
+Result<> check_absolute(std::string_view key, const std::string& path) {
+  if (path.starts_with('/') && path.find('\0') == std::string::npos) return {};
   return base::invalid_argument(
       base::format("\"{}\": {} is not an absolute path", key, base::shorten(path, 200)));
 }
 
-Result<> read_environment(const Json& json, JoinInput& input) {
-  const auto found = json.find("environment");
-  if (found == json.end() || !found->is_object()) {
-    return base::invalid_argument("\"environment\" must be an object of texts");
-  }
-  for (const auto& [name, value] : found->items()) {
+Result<> check_environment(const std::map<std::string, std::string>& environment) {
+  for (const auto& [name, value] : environment) {
     const bool is_name =
         !name.empty() && name.find_first_of(std::string_view("=\0", 2)) == std::string::npos;
-    const auto text = json_member<std::string>(*found, name);
-    if (!is_name || !text.ok() || text->find('\0') != std::string::npos) {
-      return base::invalid_argument(base::format("\"environment\": {} cannot be a variable",
-                                                 base::shell_quote(base::shorten(name, 80))));
-    }
-    input.environment[name] = *text;
+    if (is_name && value.find('\0') == std::string::npos) continue;
+    return base::invalid_argument(base::format("\"environment\": {} cannot be a variable",
+                                               base::shell_quote(base::shorten(name, 80))));
   }
-  return {};
-}
-
-Result<> read_master(const Json& json, JoinInput& input) {
-  GANGRUN_ASSIGN(std::string host, json_member<std::string>(json, "host"));
-  GANGRUN_ASSIGN(const auto port, json_member<std::uint16_t>(json, "port"));
-  GANGRUN_ASSIGN(std::string fingerprint, json_member<std::string>(json, "fingerprint"));
-  input.master = net::Endpoint::on_tls(std::move(host), port, std::move(fingerprint));
-  GANGRUN_ASSIGN(std::string secret, json_member<std::string>(json, "secret"));
-  input.secret = base::Secret(std::move(secret));
-  return {};
-}
-
-Result<> read_request(const Json& json, registry::JoinRequest& request) {
-  GANGRUN_ASSIGN(const auto task, json_member<std::string>(json, "task"));
-  GANGRUN_ASSIGN(request.task, job::parse_task_id(task));
-  GANGRUN_ASSIGN(request.attempt, json_member<int>(json, "attempt"));
-  GANGRUN_ASSIGN(request.executor, json_member<std::string>(json, "executor"));
-  GANGRUN_ASSIGN(request.host, json_member<std::string>(json, "own_host"));
-  GANGRUN_ASSIGN(request.host_reason, json_member<std::string>(json, "own_host_reason"));
   return {};
 }
 
@@ -205,9 +149,15 @@ Result<registry::JoinAnswer> join(const JoinInput& input) {
   // Before the master hears of us: what cannot go on must not take the task's place.
   GANGRUN_TRY(check_scratch(input.scratch));
   GANGRUN_ASSIGN(const std::string lives_with, companion(input));
-  GANGRUN_ASSIGN(registry::JoinAnswer answer,
-                 registry::join(input.master, input.secret, input.request,
-                                std::chrono::steady_clock::now() + kJoinTimeout));
+  GANGRUN_ASSIGN(
+      registry::JoinAnswer answer,
+      registry::join(net::Endpoint::on_tls(input.host, input.port, input.fingerprint), input.secret,
+                     {.task = input.task,
+                      .attempt = input.attempt,
+                      .executor = input.executor,
+                      .host = input.own_host,
+                      .host_reason = input.own_host_reason},
+                     std::chrono::steady_clock::now() + kJoinTimeout));
   if (answer.state != registry::JoinState::kJoined) return answer;
   GANGRUN_ASSIGN(const auto config, agent_config_of(input, answer.agent_config));
   GANGRUN_TRY(start_agent(input, lives_with, config));
@@ -234,40 +184,34 @@ int tell_end(std::string_view state, const std::string& reason) {
 
 }  // namespace
 
+Result<> JoinInput::complete() const {
+  GANGRUN_TRY(check_absolute("working_folder", working_folder));
+  if (command.empty()) return base::invalid_argument("\"command\" is empty");
+  GANGRUN_TRY(check_environment(environment));
+  if (live_with < 1) return base::invalid_argument("\"live_with\" is not a process");
+  GANGRUN_TRY(check_absolute("scratch", scratch));
+  if (own_port == 0) return base::invalid_argument("\"own_port\": 0 is not a port");
+  return {};
+}
+
 Result<JoinInput> join_input_from(std::string_view text) {
   GANGRUN_ASSIGN(const Json json, base::parse_json(text, kMaxJoinInputBytes));
-  GANGRUN_TRY(check_members(json));
-  JoinInput input;
-  GANGRUN_TRY(read_master(json, input));
-  GANGRUN_TRY(read_request(json, input.request));
-  GANGRUN_ASSIGN(input.working_folder, absolute(json, "working_folder"));
-  GANGRUN_ASSIGN(input.command, json_member<std::vector<std::string>>(json, "command"));
-  if (input.command.empty()) return base::invalid_argument("\"command\" is empty");
-  GANGRUN_TRY(read_environment(json, input));
-  GANGRUN_ASSIGN(input.live_with, json_member<pid_t>(json, "live_with"));
-  if (input.live_with < 1) return base::invalid_argument("\"live_with\" is not a process");
-  GANGRUN_ASSIGN(input.start_ticks,
-                 base::json_member_or<std::uint64_t>(json, "live_with_start_ticks", 0));
-  GANGRUN_ASSIGN(input.scratch, absolute(json, "scratch"));
-  if (!json.contains("own_port")) return input;
-  GANGRUN_ASSIGN(input.own_port, json_member<std::uint16_t>(json, "own_port"));
-  if (input.own_port == 0) return base::invalid_argument("\"own_port\": 0 is not a port");
-  return input;
+  return base::from_json<JoinInput>(json);
 }
 
 Result<registry::AgentConfig> agent_config_of(const JoinInput& input, const Json& answer) {
   GANGRUN_ASSIGN(registry::AgentConfig config,
                  base::from_json<registry::AgentConfig>(answer).context("the master's answer"));
-  if (config.task != input.request.task) {
+  if (config.task != input.task) {
     return base::invalid_argument(base::format("the master's answer is for {}, not for {}",
                                                job::to_string(config.task),
-                                               job::to_string(input.request.task)));
+                                               job::to_string(input.task)));
   }
   config.socket_path.clear();
   if (input.own_port) config.wanted_port = input.own_port;
-  config.master_host = input.master.host;
-  config.master_port = input.master.port;
-  config.fingerprint = input.master.fingerprint;
+  config.master_host = input.host;
+  config.master_port = input.port;
+  config.fingerprint = input.fingerprint;
   config.secret = input.secret;
   config.working_folder = input.working_folder;
   config.log_prefix = base::format("{}/{}-{}", input.scratch, config.task.type, config.task.index);

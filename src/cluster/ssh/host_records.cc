@@ -11,27 +11,13 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "job/described.h"
 
 namespace gangrun::cluster {
 
 namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{16} << 20U;
-
-base::Result<HostRecord> record_from(const base::Json& json) {
-  HostRecord record;
-  GANGRUN_ASSIGN(record.host, base::json_member<std::string>(json, "host"));
-  GANGRUN_ASSIGN(record.run_folder, base::json_member<std::string>(json, "run_folder"));
-  GANGRUN_ASSIGN(record.path, base::json_member<std::string>(json, "path"));
-  GANGRUN_ASSIGN(record.works_here, base::json_member<bool>(json, "works_here"));
-  // An older version did not write these.
-  GANGRUN_ASSIGN(const auto rest, base::json_member_or<std::string>(json, "rest", "all"));
-  GANGRUN_ASSIGN(record.rest, job::choice_from<Rest>(rest));
-  GANGRUN_ASSIGN(record.over_bytes, base::json_member_or<std::uint64_t>(json, "over_bytes", 0));
-  GANGRUN_ASSIGN(record.names, base::json_member_or<std::vector<std::string>>(json, "names", {}));
-  GANGRUN_ASSIGN(record.odd, base::json_member_or<std::string>(json, "odd", ""));
-  return record;
-}
 
 }  // namespace
 
@@ -49,17 +35,7 @@ base::Result<> write_host_records(const std::string& path, const std::vector<Hos
     if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
     return base::from_errno(errno, base::format("remove {}", path));
   }
-  base::Json json = base::Json::array();
-  for (const HostRecord& record : records) {
-    json.push_back({{"host", record.host},
-                    {"run_folder", record.run_folder},
-                    {"path", record.path},
-                    {"works_here", record.works_here},
-                    {"rest", to_string(record.rest)},
-                    {"over_bytes", record.over_bytes},
-                    {"names", record.names},
-                    {"odd", record.odd}});
-  }
+  const base::Json json = base::JsonOf<std::vector<HostRecord>>::write(records);
   return base::write_file_atomically(path, base::dump_json(json) + "\n", 0600);
 }
 
@@ -71,7 +47,7 @@ base::Result<std::vector<HostRecord>> read_host_records(const std::string& path)
   GANGRUN_ASSIGN(const base::Json json, base::parse_json(*text, kMaxBytes));
   if (!json.is_array()) return base::invalid_argument(base::format("{}: is no list", path));
   for (const base::Json& each : json) {
-    auto record = record_from(each);
+    auto record = base::from_json<HostRecord>(each);
     if (!record.ok()) return record.error().context(path);
     records.push_back(*std::move(record));
   }

@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "base/described.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "job/choice.h"
@@ -33,6 +35,17 @@ struct HostRecord {
   std::uint64_t over_bytes = 0;
   std::vector<std::string> names{};
   std::string odd{};  // what cannot be brought, in words; empty: nothing
+
+  static constexpr bool kIsOpen = true;
+  // Older versions did not write the late ones.
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("host", &HostRecord::host), base::row("run_folder", &HostRecord::run_folder),
+        base::row("path", &HostRecord::path), base::row("works_here", &HostRecord::works_here),
+        base::late_row("rest", &HostRecord::rest),
+        base::late_row("over_bytes", &HostRecord::over_bytes),
+        base::late_row("names", &HostRecord::names), base::late_row("odd", &HostRecord::odd));
+  }
 
   friend bool operator==(const HostRecord&, const HostRecord&) = default;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/described_json.h"
 #include "base/format.h"
 #include "base/strings.h"
 #include "cluster/ssh/ssh_cluster_internal.h"
@@ -242,16 +243,11 @@ void SshCluster::send_adopt(Agent& agent) {
 }
 
 void SshCluster::adopt(const job::TaskId& task, int attempt, const base::Json& handle) {
-  const auto name = base::json_member<std::string>(handle, "host");
-  const auto folder = base::json_member<std::string>(handle, "run_folder");
-  const auto works_here = base::json_member<bool>(handle, "works_here");
-  const auto out_base = base::json_member<std::uint64_t>(handle, "out_base");
-  const auto error_base = base::json_member<std::uint64_t>(handle, "error_base");
+  auto known = base::from_json<AgentHandle>(handle);
   const auto host = std::find_if(hosts_.begin(), hosts_.end(), [&](const auto& each) {
-    return name.ok() && each->name() == *name;
+    return known.ok() && each->name() == known->host;
   });
-  if (host == hosts_.end() || !folder.ok() || !works_here.ok() || !out_base.ok() ||
-      !error_base.ok() || !handle.contains("keeper")) {
+  if (host == hosts_.end()) {
     return emit(job::AgentEnded{
         task,
         attempt,
@@ -264,21 +260,20 @@ void SshCluster::adopt(const job::TaskId& task, int attempt, const base::Json& h
   agent->attempt = attempt;
   agent->state = Agent::State::kRuns;
   agent->host = host->get();
-  agent->handle = handle.at("keeper");
-  agent->out_base = *out_base;
-  agent->error_base = *error_base;
+  agent->handle = std::move(known->keeper);
+  agent->out_base = known->out_base;
+  agent->error_base = known->error_base;
   slots_.take_back(agent->host->index);
   agents_[{task, attempt}] = std::move(agent);
   for (auto each = agents_.lower_bound({task, 0}); each != agents_.end(); ++each) {
     if (each->first.first != task) break;
     supersede_earlier(*each->second);
   }
-  (*host)->run_folder = *folder;
-  (*host)->works_here = *works_here;
+  (*host)->run_folder = std::move(known->run_folder);
+  (*host)->works_here = known->works_here;
   (*host)->has_files = true;
-  if (auto address = base::json_member_or<std::string>(handle, "address", ""); address.ok()) {
-    // Told by a master of this version.
-    if (!address->empty()) (*host)->address = {*std::move(address), "as it was before"};
+  if (!known->address.empty()) {
+    (*host)->address = {std::move(known->address), "as it was before"};
   }
   (*host)->had_tasks = true;
   (*host)->had_others = true;

@@ -6,10 +6,12 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/described_json.h"
 #include "base/files.h"
 #include "base/format.h"
 #include "base/overloaded.h"
 #include "base/terminal_text.h"
+#include "cluster/ssh/host_addresses.h"
 #include "cluster/ssh/ssh_cluster_internal.h"
 #include "cluster/ssh/where_tasks_work.h"
 #include "net/hosts.h"
@@ -407,16 +409,14 @@ void SshCluster::on(Host& host, const AllocatedMessage& message) {
   agent->handle = message.handle;
   host.had_tasks = true;
   host.waits_for.clear();
-  emit(Allocated{agent->task,
-                 agent->attempt,
-                 host.name(),
-                 {{"host", host.name()},
-                  {"run_folder", host.run_folder},
-                  {"works_here", host.works_here.value_or(false)},
-                  {"address", address_of(host).address},
-                  {"out_base", agent->out_base},
-                  {"error_base", agent->error_base},
-                  {"keeper", agent->handle}}});
+  emit(Allocated{agent->task, agent->attempt, host.name(),
+                 base::to_json(AgentHandle{.host = host.name(),
+                                           .run_folder = host.run_folder,
+                                           .works_here = host.works_here.value_or(false),
+                                           .address = address_of(host).address,
+                                           .out_base = agent->out_base,
+                                           .error_base = agent->error_base,
+                                           .keeper = agent->handle})});
 }
 
 void SshCluster::on(Host& host, const EndedMessage& message) {

@@ -6,7 +6,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 
+#include "base/described.h"
+#include "base/json.h"
 #include "base/pause.h"
 #include "base/unique_fd.h"
 #include "cluster/brought_files.h"
@@ -21,6 +24,28 @@ namespace gangrun::cluster {
 // Before a broken link is opened again; twice as long each time, up to the second.
 inline constexpr std::chrono::milliseconds kFirstPause(500);
 inline constexpr std::chrono::milliseconds kLongestPause(10'000);
+
+// The handle of an agent, which is journalled for the next master of the job.
+struct AgentHandle {
+  std::string host;  // as the user calls it
+  std::string run_folder;
+  bool works_here = false;
+  std::string address;  // of the host; older versions did not write it
+  std::uint64_t out_base = 0;
+  std::uint64_t error_base = 0;
+  base::Json keeper;  // the keeper's own handle
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("host", &AgentHandle::host),
+                      base::row("run_folder", &AgentHandle::run_folder),
+                      base::row("works_here", &AgentHandle::works_here),
+                      base::late_row("address", &AgentHandle::address),
+                      base::row("out_base", &AgentHandle::out_base),
+                      base::row("error_base", &AgentHandle::error_base),
+                      base::row("keeper", &AgentHandle::keeper));
+  }
+};
 
 struct SshCluster::Agent {
   enum class State { kWaiting, kStarting, kRuns };
