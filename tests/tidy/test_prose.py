@@ -138,6 +138,27 @@ def test_no_comment_and_no_message_has_a_riddle():
     assert not offences, report(offences)
 
 
+# A comment has a subject: "The size of a row", and not "What a row takes". So many have none yet; none is added.
+BARE = re.compile(r"\s*// (What|Of|Where|Who|Whose|Whom|That)\b")
+MOST_BARE = 500
+
+
+def bare_comments(text):
+    """The numbers of the lines in which a comment begins with a bare What, Of, Where or Who."""
+    lines = text.splitlines()
+    return [number for number, line in enumerate(lines, 1)
+            if BARE.match(line) and not (number > 1 and lines[number - 2].lstrip().startswith("//"))]
+
+
+def test_comments_have_a_subject():
+    found = sum(len(bare_comments(read(path))) for path in project_files() if path.suffix in CPP)
+    assert found <= MOST_BARE, f"{found} comments begin with a bare What, Of, Where or Who; {MOST_BARE} are allowed"
+
+
+def test_a_comment_without_a_subject_is_found():
+    assert bare_comments("// What it is.\n// Of it.\nint a;  // what\n  // Of b.\n// The size.\nint c;\n// Whose it is.\n") == [1, 4, 7]
+
+
 @pytest.mark.parametrize("pattern, instead, sample", VOCABULARY, ids=lambda value: value[:30])
 def test_each_riddle_is_found_in_code(pattern, instead, sample):
     first, last = sample.rsplit(" ", 1) if " " in sample else ("One", sample)

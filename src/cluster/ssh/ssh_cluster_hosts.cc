@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/overloaded.h"
+#include "base/strings.h"
 #include "base/terminal_text.h"
 #include "cluster/ssh/host_addresses.h"
 #include "cluster/ssh/ssh_cluster_internal.h"
