@@ -57,7 +57,7 @@ class Agent {
 
   // Ends the run if there is one, then the agent. Asked again, the shorter grace counts.
   void end(std::chrono::milliseconds grace);
-  // The time between a signal to end and the kill: the grace of the job.
+  // Ends as a signal to end asks: within the grace of the job.
   void end_by_signal(int number);
   // To be called when a child has ended: orphans of the task become children of this process.
   void reap_orphans() const {

@@ -28,7 +28,7 @@ class FiguresFile {
   void forget() { seen_.reset(); }
 
  private:
-  // The time of the file that was read last.
+  // The state of the file that was read last.
   struct Seen {
     ino_t inode = 0;
     off_t size = 0;

@@ -33,7 +33,7 @@ struct ImageRun {
   std::vector<std::string> command;
 };
 
-// The environment of the engine's client. Nothing of the task's environment is in it.
+// The command line of the engine's client. Nothing of the task's environment is in it.
 std::vector<std::string> engine_argv(const ImageRun& run);
 
 // In a container that has been given only these, their numbers begin at 0.

@@ -14,7 +14,7 @@ namespace gangrun::base {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 20U;
-// The size of one entry: two numbers of 64 bits.
+// The longest entry: two numbers of 64 bits.
 constexpr std::size_t kMaxEntry = 64;
 
 std::int64_t milliseconds_of(WallTime time) {

@@ -18,7 +18,7 @@ inline constexpr std::string_view kTimesSuffix = ".times";
 // From one entry to the next; twice as long with each so many bytes of entries.
 inline constexpr std::chrono::milliseconds kTimesPace{100};
 inline constexpr std::uint64_t kTimesStep = std::uint64_t{2} << 20U;
-// The entries that a file has, whoever has written them.
+// The most bytes of entries that are read, whoever has written them.
 inline constexpr std::size_t kMaxTimesBytes = std::size_t{64} << 20U;
 
 // Notes the times of one log while it is written.

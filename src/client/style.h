@@ -54,7 +54,7 @@ struct Column {
 Lines table(const std::vector<Column>& columns, const std::vector<std::vector<Span>>& rows,
             std::size_t width);
 
-// The columns that such a table has for its last cell, and those that this one needs.
+// The width that such a table has for its last column, and the one that the column needs.
 struct LastColumn {
   std::size_t room = 0;
   std::size_t needed = 0;

@@ -20,7 +20,7 @@ class TransferProgress {
       : console_(console), verb_(std::move(verb)), form_(form) {}
   // As the user of a command wants it who looks at a terminal, or not.
   static Form form_for(const Console& console, bool quiet);
-  // The progress of `run`.
+  // The form for `run`.
   static Form form_for(const Console& console, const RunOptions& options);
 
   void show(const std::string& name, std::uint64_t sent, std::uint64_t size);

@@ -211,7 +211,7 @@ Result<> Finder::walk(Item top, bool is_named) {
   while (!waiting_.empty()) {
     const Item item = std::move(waiting_.back());
     waiting_.pop_back();
-    // The targets of several links.
+    // A target of several links is found once.
     if (search_.names && !seen.emplace(item.at, item.name).second) continue;
     look_at(item, std::exchange(is_named, false));
     if (found_.found.size() + found_.odd.size() > kMaxFoundOutputs ||

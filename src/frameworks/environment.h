@@ -45,7 +45,7 @@ struct Inputs {
   bool inherits_omp_num_threads = false;
   // The same of PYTHONUNBUFFERED, whatever its value.
   bool inherits_python_unbuffered = false;
-  // The ports that the agent holds for the task. Only a sidecar needs it: it stands in no cluster
+  // The address that the agent holds for the task. Only a sidecar needs it: it stands in no cluster
   // spec.
   std::optional<job::Address> own_address{};
   // Held for the task beside the port of its address, in the order of the job's names.

@@ -278,7 +278,7 @@ class Gang {
     decisions_.push_back(Decision(std::move(decision)));
   }
 
-  // The user's job.
+  // The settings of the user's job.
   std::string success_;
   job::Restarts restarts_;
   job::Timeouts timeouts_;
@@ -308,7 +308,7 @@ class Gang {
   std::optional<base::Instant> decided_at_;  // when the verdict was
   std::vector<Failure> failures_;            // those that may be the first cause, as they came
   std::vector<std::uint32_t> counted_;       // the traits with which each task is counted
-  // The decisions of the step that is being made.
+  // The changes of the step that is being made.
   std::vector<std::size_t> touched_;  // tasks that may have changed since they were counted
   bool all_touched_ = false;
   base::Instant now_;

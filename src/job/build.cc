@@ -71,7 +71,7 @@ void add_words_of_line(std::string_view line, std::vector<std::string>& words) {
   }
 }
 
-// Of `bash -lc '…'` the last one, wherever the shell stands before it.
+// Whether the word is the last one of `bash -lc '…'`, wherever the shell stands before it.
 bool is_shell_line(const std::vector<std::string>& words, std::size_t index) {
   if (index < 2 || !words[index - 1].starts_with('-') || !words[index - 1].ends_with('c')) {
     return false;

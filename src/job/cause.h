@@ -59,7 +59,7 @@ struct Cause {
   }
   static base::Json reason_of(const Cause& cause);
   static base::Json sentence_of(const Cause& cause);
-  // The cause with no more than its sentence and perhaps its reason.
+  // Reads one with no more than its sentence and perhaps its reason.
   static base::Result<std::optional<base::Json>> renewed(const base::Json& json);
 
   friend bool operator==(const Cause&, const Cause&) = default;

@@ -33,7 +33,7 @@ struct ClusterSpec {
   // Which tasks of a type are in this generation: their indexes in the order of their places. A
   // type that is absent here has place i taken by the task with index i.
   std::map<std::string, std::vector<int>> members{};
-  // Of each type only the first address is there, and the one of the task that was told; the others
+  // Only the first address of each type is there, and the one of the task that was told; the others
   // are empty. All counts are right.
   bool is_outline = false;
 

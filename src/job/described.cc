@@ -7,7 +7,7 @@ namespace gangrun::base {
 
 namespace {
 
-// The longest name of a value that is written as a text: a longer one is none, and is not read.
+// Reads a value that is written as a text: a longer one is none, and is not read.
 template <typename T>
 Result<> read_text(const Json& json, std::string_view key, std::size_t max_bytes, T& out,
                    Result<T> (*parse)(std::string_view)) {

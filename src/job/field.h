@@ -45,12 +45,12 @@ constexpr bool has(Policies policies, Policy one) { return (policies & policies_
 
 // How a flag is written, and what a value of it is for.
 enum class FlagForms {
-  // Of the job.
+  // Flags of the job.
   kOneValue,
   kItems,   // as often as is wanted, each time with one value or several at commas
   kEach,    // as often as is wanted, each time with one value
   kSwitch,  // without a value: the field is then true
-  // Of task types, as often as is wanted, with values at commas.
+  // Flags of task types, as often as is wanted, with values at commas.
   kTypes,              // the types for which the field is then true
   kTypeOnly,           // "type:value"
   kGeneralOrType,      // "value" too, for all types
@@ -78,7 +78,7 @@ struct FieldChoice {
 
 struct FieldInfo {
   std::string_view key{};
-  // What it is, without a full stop: help, schema, reference and Python say it.
+  // The meaning, without a full stop: help, schema, reference and Python say it.
   std::string_view about{};
   // kCount, kMemory and kDuration (ms). 0 as `max`: what every memory and time keeps to.
   std::int64_t min = 0;

@@ -16,7 +16,7 @@
 // null there.
 namespace gangrun::job {
 
-// What a map of the user's own keys to texts may be, for errors. `check_key` may be null.
+// The allowed keys of a map of the user's own keys to texts, for errors. `check_key` may be null.
 struct TextsForm {
   std::string_view allowed{};
   std::string_view allowed_text = "a text; an empty one is written \"\"";

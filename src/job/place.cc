@@ -22,7 +22,7 @@ bool has_one(const std::vector<Feature>& features, Feature feature) {
   return std::find(features.begin(), features.end(), feature) != features.end();
 }
 
-// The fields about the tasks that run in an image, for an engine.
+// Checks the texts about tasks in images that an engine gets.
 Found check_text_for_images(const JobSpec& job) {
   const auto has_image = [&](const TaskSpec& task) { return !job.image_of(task).empty(); };
   if (std::none_of(job.tasks.begin(), job.tasks.end(), has_image)) return std::nullopt;

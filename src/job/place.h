@@ -47,10 +47,10 @@ struct Place {
   std::string words{};       // what help has for it: "this machine"
   std::string reference{};   // what the reference has for it
   std::vector<Feature> features{};
-  // What it takes without making anything of it, or looks at in `check`.
+  // Features that it takes and ignores, or that `check` reads.
   std::vector<Feature> passed_over{};
-  // What has no use there. A file may have it for other places, and who runs the file is told; a
-  // flag is for this run, and is refused.
+  // Features without a use there. A file may have it for other places, and who runs the file is
+  // told; a flag is for this run, and is refused.
   std::vector<Feature> without_use{};
   // The end of the error if it lacks a feature. Others name a place that has it.
   std::map<Feature, std::string_view> refusals{};
@@ -81,7 +81,7 @@ class Places {
   [[nodiscard]] std::vector<std::string> names() const;
   // By either of its names; null where there is none.
   [[nodiscard]] const Place* find(std::string_view name) const;
-  // Whose queue a job's is: its own place's, or of the first that has queues. Null: none has.
+  // The place that has a job's queue: its own, or the first that has queues. Null: none has.
   [[nodiscard]] const Place* with_queue(const JobSpec& job) const;
 
   // The sections that a job may have for them.
@@ -92,7 +92,7 @@ class Places {
   // Whether the job's tasks run beside their master, so that its loopback is theirs.
   [[nodiscard]] bool are_tasks_beside_master(const JobSpec& job) const;
 
-  // What a job has that has no use where it runs, by the paths of fields and names of sections. A
+  // The parts of a job without a use where it runs, by the paths of fields and names of sections. A
   // place with a section says nothing of those of others: a file for several clusters has them.
   [[nodiscard]] std::vector<std::string> without_use(const JobSpec& job) const;
   // The error about a feature's value at a place that lacks it, with a place that has it.

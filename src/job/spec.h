@@ -258,12 +258,12 @@ struct JobSpec {
   // brought to the client. Of use where the tasks have other files than it. Absent: what is new or
   // has changed in a folder that was copied for the job; empty: nothing.
   std::optional<std::vector<std::string>> outputs;
-  // Of what no `outputs` names, most from each host; where tasks work in containers, of what each
-  // names. Without a value: what the place has.
+  // The most bytes of what no `outputs` names, from each host; where tasks work in containers, of
+  // what each names. Without a value: what the place has.
   std::optional<std::int64_t> outputs_limit_mib;
   bool keep_folders = false;  // copied ones, until the job is removed
   std::vector<Host> hosts;    // names are unique; empty: what the place decides
-  // Of which interface (by name), or network ("10.0.0.0/8"), a task's published address is; empty:
+  // The interface (by name), or network ("10.0.0.0/8"), of a task's published address; empty:
   // what the place decides.
   std::string interface;
   Containment containment = Containment::kAuto;

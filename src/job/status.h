@@ -71,7 +71,7 @@ struct ChoiceOf<TaskState> {
       TaskState::kFailed,   TaskState::kStopped,   TaskState::kLost};
 };
 
-// Of names, addresses, paths and moments: what is longer is none of ours.
+// The longest name, address, path or moment: a longer one is none of ours.
 inline constexpr std::size_t kMaxStatusFieldBytes = 4096;
 inline constexpr Told kStatusText{kMaxStatusFieldBytes};
 inline constexpr base::Bytes kStatusPath{kMaxStatusFieldBytes, true};
@@ -130,7 +130,7 @@ struct TaskStatus {
   // For people and programs that show them; the first is empty where there is no exit.
   static base::Json exit_words(const TaskStatus& status);
   static std::optional<std::string> exit_reason(const TaskStatus& status);
-  // Of one with a sentence, and perhaps a reason, in place of values.
+  // Reads one with a sentence, and perhaps a reason, in place of values.
   static base::Result<std::optional<base::Json>> renewed(const base::Json& json);
 
   friend bool operator==(const TaskStatus&, const TaskStatus&) = default;

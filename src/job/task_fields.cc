@@ -29,7 +29,7 @@ Found check_these_outputs(const FieldValue& value, const std::string& path) {
   return check_outputs(*std::get_if<std::vector<std::string>>(&value), path);
 }
 
-// Of a task, and of one that differs from its type.
+// The resources of a task, and of one that differs from its type.
 constexpr FieldInfo kMemoryField = {
     .key = "memory",
     .about = "Memory of each task",

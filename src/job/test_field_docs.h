@@ -16,7 +16,7 @@
 #include "job/section.h"
 #include "job/task_fields.h"
 
-// What documents and the Python package say of the rows of a table.
+// The words of documents and of the Python package about the rows of a table.
 namespace gangrun::job {
 
 inline std::string with_small_start(std::string_view text) {
@@ -58,7 +58,7 @@ inline base::Json choice_schema(const FieldChoice& choice) {
             {{"pattern", base::format("^{}({})$", choice.prefix, base::join(all, "|"))}}}}};
 }
 
-// Of the JSON Schema.
+// The row in the JSON Schema.
 template <typename Owner>
 base::Json property_of(const FieldRow<Owner>& row) {
   const FieldInfo& info = row.info;
@@ -107,7 +107,7 @@ inline std::string in_one_line(const base::Json& json) {
   return json.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-// What fits in a line is in one; `used` is what stands before it there.
+// A value that fits into a line is in one; `used` is what stands before it there.
 inline std::string laid_out(const base::Json& json, std::size_t indent = 0, std::size_t used = 0) {
   constexpr std::size_t kWidth = 118;
   const std::string line = in_one_line(json);
@@ -221,7 +221,7 @@ std::string flags_table(const std::vector<FieldAt<Owner>>& fields) {
 
 // --- the Python package
 
-// Where each keyword has stood since it may be given without its name. Later ones follow.
+// The order of keywords since they may be given without names. Later ones follow.
 inline constexpr std::string_view kPositions[] = {
     "instances",     "memory", "vcores", "gpus",   "processes", "label",     "env",
     "command",       "policy", "grace",  "logdir", "image",     "resources", "one_per_node",

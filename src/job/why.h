@@ -21,7 +21,7 @@ inline constexpr Told kTextHost{1024};
 // to_words() makes the sentence where people read it.
 struct Why {
   Reason reason = Reason::kUnknown;  // unknown of a run that succeeded, too
-  // Of the process that ended (the first of several that failed): its status, or the signal that
+  // The end of the process (the first of several that failed): its status, or the signal that
   // ended it, or 0.
   int code = 0;
   int signal = 0;
@@ -29,11 +29,11 @@ struct Why {
   // Which of the task's processes it was, from 0, and of how many; 0 and 0 where there is but one.
   int process = 0;
   int processes = 0;
-  // What had passed, where the reason is a limit of time.
+  // The limit that had passed, if the reason is a limit of time.
   std::chrono::milliseconds limit{0};
   // The host it ran on, where the place had not named one before.
   std::string host = {};
-  // What only who saw the end can say, in its words: an error of the system, what Kubernetes or
+  // Words that only the one who saw the end can say: an error of the system, what Kubernetes or
   // YARN tells of it, who asked for it. Goes on after a colon.
   std::string detail = {};
   // The whole sentence, as a version of gangrun told it that knew no values; else empty.
@@ -60,7 +60,7 @@ struct Why {
 // With the reason that follows from it: out_of_memory, signal or exit_status; unknown of a success.
 Why why_of(const base::ProcessEnd& end);
 
-// Of what was stopped before it had begun.
+// The end of a task that was stopped before it had begun.
 Why not_begun();
 
 // Goes on after the name of what has ended: "exited with status 3", "was killed by signal 9 (out of

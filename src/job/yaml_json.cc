@@ -205,7 +205,7 @@ base::Error error_of(const YamlRefusal& refusal) {
       base::format("line {}, column {}: {}", refusal.mark.line, refusal.mark.column, refusal.text));
 }
 
-// What follows a colon in the parser's messages is of the text: it might be a secret.
+// The words behind a colon in the parser's messages are of the text: it might be a secret.
 YamlRefusal not_yaml(const YAML::Exception& error) {
   return {place_of(error.mark),
           base::format("not YAML: {}", error.msg.substr(0, error.msg.find(':')))};
@@ -227,7 +227,7 @@ base::Result<Json> run_parser(std::string_view text) {
       refusal = YamlRefusal{{}, base::format("not YAML: {}", error.what())};
     }
     if (builder.refusal()) refusal = builder.refusal();
-    // What begins no document (",") gives empty ones without end.
+    // A text that begins no document (",") gives empty ones without end.
     if (is_document && !refusal && builder.start().pos <= last_start) {
       refusal = YamlRefusal{place_of(builder.start()), "not YAML: no value begins like this"};
     }

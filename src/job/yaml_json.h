@@ -11,7 +11,7 @@
 namespace gangrun::job {
 
 inline constexpr std::size_t kMaxYamlBytes = std::size_t{4} << 20U;
-// Of the text, and again of what aliases (*name) stand for.
+// The most values of the text, and again of what aliases (*name) stand for.
 inline constexpr std::size_t kMaxYamlValues = 200'000;
 inline constexpr std::size_t kMaxYamlDepth = 64;
 

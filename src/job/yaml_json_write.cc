@@ -31,7 +31,8 @@ bool needs_no_quotes(std::string_view text) {
   return yaml_scalar(text).is_string();
 }
 
-// What JSON's own escapes leave as it is and readers of YAML refuse or take for a line's end.
+// Characters that JSON's own escapes leave unchanged and readers of YAML refuse or take for a
+// line's end.
 bool must_be_escaped(std::uint32_t point) {
   return (point >= 0x7f && point < 0xa0) || point == 0x2028 || point == 0x2029 || point == 0xfeff ||
          point == 0xfffe || point == 0xffff;

@@ -14,7 +14,7 @@ namespace gangrun::job {
 inline constexpr std::size_t kMaxSpecDepth = 16;
 inline constexpr std::size_t kMaxSpecNodes = 200'000;
 
-// Where something stands in a text, counted from 1; 0 is "nowhere".
+// A position in a text, counted from 1; 0 is "nowhere".
 struct Mark {
   int line = 0;
   int column = 0;
@@ -56,7 +56,7 @@ base::Result<YamlNode> parse_yaml(std::string_view text, const std::string& sour
 // The same tree of a JSON value, without marks.
 base::Result<YamlNode> yaml_from_json(const base::Json& json);
 
-// What of any YAML text a parser would take for its end, or for another encoding.
+// The bytes of a YAML text that a parser would take for its end, or for another encoding.
 std::optional<YamlRefusal> find_bad_bytes(std::string_view text);
 
 // "job.yaml:4:12: ", or "job.yaml: " where there is no mark.

@@ -70,7 +70,7 @@ bool is_server_principal(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7F; });
 }
 
-// What has no meaning beside the rest, and what is missing.
+// Members that have no meaning beside the rest, and those that are missing.
 Found check_tls(const ZooKeeper& zookeeper) {
   const std::pair<const char*, const std::string*> files[] = {
       {"ca", &zookeeper.ca}, {"certificate", &zookeeper.certificate}, {"key", &zookeeper.key}};

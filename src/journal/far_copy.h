@@ -14,7 +14,7 @@ class FarCopy {
   virtual void copy(std::function<void()> done) = 0;
   // The job has ended: what cannot be copied now is not waited for long.
   virtual void hurry() {}
-  // What keeps the copy from being made; empty while all is well.
+  // The error that keeps the copy from being made; empty while all is well.
   [[nodiscard]] virtual std::string trouble() const { return {}; }
 };
 

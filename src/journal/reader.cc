@@ -28,7 +28,7 @@ constexpr std::size_t kChunkBytes = std::size_t{64} << 10U;
 constexpr std::size_t kMaxTailBytes = 4 * kMaxLineBytes;
 
 base::Error damaged(const std::string& path, std::size_t line, const base::Error& error) {
-  // What only another program can have written keeps its code.
+  // An error about a file that only another program can have written keeps its code.
   const bool damage = error.code == base::Code::kInvalidArgument && line > 1;
   return base::Error{damage ? base::Code::kDataLoss : error.code,
                      format("{}, line {}: {}", path, line, error.message)};

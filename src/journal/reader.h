@@ -11,7 +11,7 @@
 
 namespace gangrun::journal {
 
-// What one master wrote.
+// The records of one master.
 struct Segment {
   int number = 0;
   std::optional<Header> header;  // none: its master died before the first line was whole
@@ -25,7 +25,7 @@ struct Segment {
 struct Journal {
   std::vector<Segment> segments;
 
-  // Of the newest segment.
+  // Whether the newest segment has one.
   [[nodiscard]] bool truncated_tail() const {
     return !segments.empty() && segments.back().truncated_tail;
   }

@@ -17,7 +17,7 @@ constexpr std::string_view kFormat = "gangrun";
 constexpr std::string_view kHeader = "header";
 // Every line begins with {"n":…,"kind":"…": nothing else can push the kind further away.
 constexpr std::size_t kKindWithin = 48;
-// Where the status of a large job is too long for a line, its tasks' texts are cut to this.
+// If the status of a large job is too long for a line, its tasks' texts are cut to this.
 constexpr std::size_t kShortTextBytes = 160;
 
 constexpr std::string_view kNumber = "n";

@@ -63,7 +63,7 @@ struct SpecRecord {
   friend bool operator==(const SpecRecord&, const SpecRecord&) = default;
 };
 
-// What the gang was told, and when. Instants count from the beginning of the segment.
+// An event of the gang, and its time. Instants count from the beginning of the segment.
 struct EventRecord {
   gang::Event event;
   base::Duration offset{0};
@@ -139,7 +139,7 @@ base::Result<Record> parse_record(std::string_view line, std::int64_t number);
 
 // The state in a line that may hold anything: cheap where it is of another kind.
 [[nodiscard]] bool holds_status(std::string_view line);
-// Of a line for which holds_status() is true, whatever its number.
+// The status of a line for which holds_status() is true, whatever its number.
 base::Result<job::JobStatus> parse_status(std::string_view line);
 
 }  // namespace gangrun::journal

@@ -25,7 +25,7 @@ bool gives_out(const gang::Decision& decision) {
 RecordedGang::RecordedGang(gang::Gang gang, Writer& writer, bool can_be_followed)
     : gang_(std::move(gang)), writer_(writer), can_be_followed_(can_be_followed) {}
 
-// That time has passed is no news: the gang's deadlines stand until it is handled.
+// The passing of time is no news: the gang's deadlines stand until it is handled.
 void RecordedGang::add(gang::Event event, std::optional<PlaceRecord> place) {
   if (gang::is_time(event) && !events_.empty()) return;
   if (!events_.empty() && gang::is_time(events_.front().event)) events_.pop_front();
@@ -55,7 +55,7 @@ std::optional<RecordedGang::Handled> RecordedGang::next(base::Instant now) {
                                                         : gang_.step(handled.event, now);
     return handled;
   }
-  // Where it has finished, its verdict may wait.
+  // If it has finished, its verdict may wait.
   if (!gang_.finished()) waiting_.reset();
   return std::nullopt;
 }
@@ -89,7 +89,7 @@ bool RecordedGang::waits_on(const base::Result<>& written, base::Instant now) {
   return false;
 }
 
-// What gives out something is not handled as it came, but after the job has failed.
+// An event that gives out something is not handled as it came, but after the job has failed.
 std::vector<gang::Decision> RecordedGang::handle_unrecorded(const gang::Event& event,
                                                             base::Instant now) {
   gang::Gang before = gang_;

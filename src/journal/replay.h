@@ -25,7 +25,8 @@ struct Replayed {
   // Decided by the last event: the verdict may still have to be recorded.
   std::optional<gang::Finish> finish;
   std::vector<std::string> warnings;  // decided by the same event
-  // Of the spec that was recorded last. The gang's own may be newer: then it was not published.
+  // The generation of the spec that was recorded last. The gang's own may be newer: then it was not
+  // published.
   int generation = 0;
   int last_segment = 0;
   base::WallTime submitted;                  // when the first master began
@@ -41,7 +42,7 @@ struct Replayed {
 class Replayer {
  public:
   Replayer(const job::JobSpec& spec, gang::Gang::Limits limits);
-  // What follows is of this segment. `now` and `wall_now` as in replay().
+  // Begins a segment: the following records are of it. `now` and `wall_now` as in replay().
   base::Result<> segment(int number, const std::optional<Header>& header, base::Instant now,
                          base::WallTime wall_now);
   // Returns what the gang decided.

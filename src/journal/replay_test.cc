@@ -182,7 +182,7 @@ TEST_F(ReplayTest, SegmentsWithoutAHeaderHoldNothing) {
   EXPECT_EQ(found->last_segment, 2);
 }
 
-// What is learned of an agent later is written as another place.
+// Later news of an agent is written as another place.
 TEST_F(ReplayTest, TheLastPlaceOfAnAgentCounts) {
   begin_segment(1);
   ASSERT_TRUE(writer_->place(kReplayedFirst, 1, {{"container", 7}}).ok());

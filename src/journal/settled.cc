@@ -60,7 +60,7 @@ base::Result<std::optional<Replayed>> replayed_of(const std::string& folder, bas
   return std::optional(*std::move(replayed));
 }
 
-// What the events say, but for the verdict.
+// The status by the events, but for the verdict.
 void settle_facts(const Replayed& replayed, job::JobStatus& status) {
   status.waiting_for.clear();
   status.restarts_used = replayed.gang.restarts_used();

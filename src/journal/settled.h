@@ -16,7 +16,7 @@ namespace gangrun::journal {
 // attempt has left it; none: it has left nothing of the kind.
 using LeftRun = std::function<std::optional<job::RunEnd>(const job::TaskId& task, int attempt)>;
 
-// What a job has come to whose master disappeared, and nobody goes on with: `last`, the newest
+// The end of a job whose master disappeared, and nobody goes on with: `last`, the newest
 // status in the journal in `folder`, with the verdict that the recorded events decide, and the ends
 // that agents have left. A master may have had no time, or no room, to record it. As it was where
 // they decide none.

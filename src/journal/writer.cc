@@ -35,7 +35,7 @@ class DiskFile final : public File {
   }
   DiskFile(const DiskFile&) = delete;
   DiskFile& operator=(const DiskFile&) = delete;
-  // What was not needed of it is given back.
+  // Space that was not needed is given back.
   ~DiskFile() override {
     struct stat info {};
     if (::fstat(fd_.get(), &info) == 0) (void)::ftruncate(fd_.get(), info.st_size);

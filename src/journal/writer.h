@@ -17,7 +17,7 @@
 
 namespace gangrun::journal {
 
-// What a writer must know of its segment.
+// The facts about its segment that a writer needs.
 struct Opening {
   std::string job_id;
   int attempt = 1;  // of the master: the segment's number

@@ -238,7 +238,7 @@ class FileSizeLimit {
   void (*handler_)(int);
 };
 
-// Where a disk is full, the kernel writes a part of the line: at every byte of it.
+// If a disk is full, the kernel writes a part of the line: at every byte of it.
 TEST(WriterTest, PartOfALineIsTakenBackAndTheWriterGoesOn) {
   const TestFolder folder;
   const auto writer = Writer::create(folder.path(), opening());

@@ -13,10 +13,10 @@ namespace {
 
 using base::Code;
 
-// Where MIT's table of errors begins: -1765328384.
+// The beginning of MIT's table of errors: -1765328384.
 constexpr std::uint32_t kFirstCode = 0x96c73a00U;
 constexpr std::uint32_t kCodes = 256;
-// Of a major status, the part that says what went wrong in the call itself.
+// The part of a major status that says what went wrong in the call itself.
 constexpr std::uint32_t kRoutineMask = 0xff0000U;
 constexpr std::uint32_t kCredentialsExpired = 11U << 16U;
 constexpr std::size_t kMaxTextBytes = 300;

@@ -14,7 +14,7 @@ struct Failure {
   std::string text{};       // what the library says of them
 };
 
-// What was attempted, as far as it is known.
+// The attempt, as far as it is known.
 struct Attempt {
   std::string client{};  // a principal; empty: who the ticket is of
   std::string server{};  // likewise; empty: no ticket for a server yet

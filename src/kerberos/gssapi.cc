@@ -135,7 +135,7 @@ class GssIdentity final : public Identity {
     attempt_.keytab = options.keytab;
     if (!options.keytab.empty()) {
       keytab_ = "FILE:" + options.keytab;
-      // Of this process only, and of nobody else in it.
+      // A cache of this process only, and of nobody else in it.
       cache_ = "MEMORY:gangrun-" + base::Secret::generate().reveal().substr(0, kCacheNameDigits);
     }
   }

@@ -13,7 +13,7 @@ namespace {
 using testing::AnyOf;
 using testing::HasSubstr;
 
-// Where there is no ticket, and no KDC: what works with both is tested on a secured cluster
+// Tests without a ticket and a KDC: what works with both is tested on a secured cluster
 // (tests/yarn/test_kerberos.py).
 class Gssapi : public testing::Test {
  protected:

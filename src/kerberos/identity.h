@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "kerberos/principal.h"
 
-// What the rest of the house knows of Kerberos. Behind these interfaces is the system's library
+// The part of Kerberos that other rooms see. Behind these interfaces is the system's library
 // (gssapi.h), which only a program that loads shared libraries can have.
 namespace gangrun::kerberos {
 

@@ -95,7 +95,7 @@ base::Result<std::vector<Principal>> parse_keytab(std::string_view bytes) {
     GANGRUN_ASSIGN(const std::uint32_t number, reader.number(4));
     const auto size = static_cast<std::int32_t>(number);
     if (size == 0) break;
-    // What was removed leaves a hole, whose length is negative.
+    // An entry that was removed leaves a hole, whose length is negative.
     GANGRUN_ASSIGN(const std::string_view entry,
                    reader.take(size < 0 ? 0U - number : std::size_t{number}));
     if (size < 0) continue;

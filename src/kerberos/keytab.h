@@ -12,8 +12,8 @@ namespace gangrun::kerberos {
 
 inline constexpr std::size_t kMaxKeytabBytes = std::size_t{4} << 20U;
 
-// Whose keys a keytab file holds (MIT's format, version 2), each once; the keys are not looked at.
-// kInvalidArgument where it is no keytab, kDataLoss where it is cut off.
+// The principals whose keys a keytab file holds (MIT's format, version 2), each once; the keys are
+// not read. kInvalidArgument where it is no keytab, kDataLoss where it is cut off.
 base::Result<std::vector<Principal>> parse_keytab(std::string_view bytes);
 
 // The principal of the file's that `principal` names: with or without a realm, or, where it names

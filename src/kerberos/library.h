@@ -79,7 +79,7 @@ Buffer buffer_of(std::string_view bytes);
 // Its bytes; the library's memory is given back.
 std::string take(const Functions& functions, Buffer& buffer);
 
-// What the library says of the two statuses, of `mechanism`.
+// The words of the library about the two statuses, of `mechanism`.
 Failure failure_of(const Functions& functions, Status major, Status minor, const Oid& mechanism);
 
 // Something of the library's that is given back to it.

@@ -94,7 +94,7 @@ const std::string& short_name(const Principal& principal) { return principal.com
 bool fits_pattern(std::string_view pattern, std::string_view text) {
   std::size_t at = 0;
   std::size_t in_pattern = 0;
-  // Where to go on when a star has to take one letter more.
+  // The position at which to go on when a star has to take one letter more.
   std::size_t star = std::string_view::npos;
   std::size_t taken = 0;
   while (at < text.size()) {

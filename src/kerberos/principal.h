@@ -11,7 +11,7 @@ namespace gangrun::kerberos {
 
 inline constexpr std::size_t kMaxPrincipalBytes = 1024;
 
-// What stands in Hadoop's configuration for the host on which a server runs.
+// The word in Hadoop's configuration for the host on which a server runs.
 inline constexpr std::string_view kHostPattern = "_HOST";
 
 // A name in Kerberos: "alice@REALM", "rm/host@REALM".

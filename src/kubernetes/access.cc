@@ -129,7 +129,7 @@ base::Result<Access> choose(const AccessOptions& options, const Surroundings& su
           : base::format("only a kubeconfig has a context {}", shown(options.context))));
 }
 
-// What goes over the network without TLS is read by others.
+// Others can read what goes over the network without TLS.
 base::Result<> check_plain(const Access& access, const net::Url& url) {
   if (url.tls) return {};
   const bool is_local = url.host == "localhost" || net::is_loopback_address(url.host);

@@ -55,7 +55,7 @@ struct Access {
       source;  // where this was found, for people: the file's path, "the pod's service account"
 };
 
-// What the user says of the way to the cluster.
+// The user's settings for the way to the cluster.
 struct AccessOptions {
   std::string kubeconfig;  // the path; empty: $KUBECONFIG (several, merged), else ~/.kube/config,
                            // else the pod's service account
@@ -79,7 +79,7 @@ struct Surroundings {
 // `name_space`.
 base::Result<Access> find_access(const AccessOptions& options, const Surroundings& surroundings);
 
-// What a plugin or a token file gave.
+// The credentials that a plugin or a token file gave.
 struct Credentials {
   base::Secret token;
   std::string certificate_pem;

@@ -10,7 +10,7 @@ namespace gangrun::kubernetes {
 // In their order; names may come several times, as in an exec's "command".
 using Query = std::vector<std::pair<std::string, std::string>>;
 
-// What stands in the request line: `prefix` (of a server that is behind a path, encoded, "" for
+// The target in the request line: `prefix` (of a server that is behind a path, encoded, "" for
 // none), then `path` and `query`, encoded here.
 std::string api_target(std::string_view prefix, std::string_view path, const Query& query);
 

@@ -26,9 +26,9 @@ class Activity {
 };
 using ActivityHandle = std::unique_ptr<Activity>;
 
-// Of one object's answer: servers take no object of a larger size.
+// The size of one object's answer: servers take no larger object.
 inline constexpr std::size_t kMaxObjectBytes = std::size_t{8} * 1024 * 1024;
-// Of the answer for a page of a collection, or for all of its metadata.
+// The size of the answer for a page of a collection, or for all of its metadata.
 inline constexpr std::size_t kMaxPageBytes = std::size_t{64} * 1024 * 1024;
 // A collection is read in pages of so many objects; one that has more pages has no end.
 inline constexpr int kPageObjects = 500;
@@ -40,13 +40,13 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> query{};  // not encoded
   base::Json body{};                                         // null: none
   std::string content_type = "application/json";  // of the body; of a PATCH the kind of patch
-  // Of the answer's object only apiVersion, kind and metadata are wanted, which spares the rest of
+  // Only apiVersion, kind and metadata of the answer's object are wanted, which spares the rest of
   // a large one; a server that cannot do that sends it whole.
   bool wants_metadata_only = false;
   // How long a server that refuses for now (429, 503, …) is asked again, at most until the
   // deadline.
   base::Duration patience = base::Duration::max();
-  // Of the answer. As many requests are made at once, only those for a collection say more.
+  // The largest answer. As many requests are made at once, only those for a collection say more.
   std::size_t max_answer_bytes = kMaxObjectBytes;
 };
 
@@ -54,7 +54,7 @@ struct Request {
 // is refused, and not dropped without a word. Servers before 1.25 do not look.
 inline const std::pair<std::string, std::string> kStrictFields{"fieldValidation", "Strict"};
 
-// What the server said when it refused (its Status object), as base::Error has no room for it.
+// The server's words when it refused (its Status object), as base::Error has no room for them.
 struct Refusal {
   int status = 0;      // HTTP's
   std::string reason;  // "AlreadyExists", "Forbidden", "Invalid", "NotFound", "Expired", …

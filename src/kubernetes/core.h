@@ -19,7 +19,8 @@ inline constexpr int kMaxRequestsAtOnce = 16;
 inline constexpr int kMaxOpeningsAtOnce = 16;
 inline constexpr base::Duration kOpeningTime = base::seconds(2);
 
-// What all that goes on at a server shares; owned by the client, borrowed by its activities.
+// The things that all activities at a server share; owned by the client, borrowed by its
+// activities.
 struct Core {
   net::EventLoop& loop;
   base::Logger& logger;

@@ -48,7 +48,7 @@ class PortFrames {
   bool is_open_[2] = {false, false};
 };
 
-// What the bytes to the port are sent as.
+// The frame of bytes to the port.
 std::string make_port_frame(std::string_view bytes);
 
 }  // namespace gangrun::kubernetes

@@ -8,11 +8,12 @@
 
 namespace gangrun::kubernetes {
 
-// Where a cluster of a kubeconfig is and who vouches for it. Of the environment's proxies nothing.
+// The address of a cluster of a kubeconfig, and who vouches for it. Nothing of the environment's
+// proxies.
 base::Result<net::RemoteOptions> read_cluster(const Section& cluster, bool allows_insecure,
                                               const Surroundings& surroundings);
 
-// What stands there for credential plugins beside; null: nothing.
+// The settings there for credential plugins; null: none.
 base::Result<base::Json> read_plugin_config(const Section& cluster);
 
 }  // namespace gangrun::kubernetes

@@ -6,8 +6,8 @@
 
 namespace gangrun::kubernetes {
 
-// Who a user of a kubeconfig is to the server: certificate, login and impersonation of `access`. A
-// token counts before a name with a password, these before a plugin.
+// The identity of a user of a kubeconfig to the server: certificate, login and impersonation of
+// `access`. A token counts before a name with a password, these before a plugin.
 base::Result<> read_user(const Section& user, const Surroundings& surroundings, Access& access);
 
 }  // namespace gangrun::kubernetes

@@ -15,7 +15,7 @@ namespace gangrun::kubernetes {
 // A log that is followed begins with the container's first line, however late that comes: one that
 // has not come for so long is requested again, as the server may have gone meanwhile.
 inline constexpr base::Duration kFirstLineLimit = std::chrono::minutes(10);
-// Of a log that is not followed: until it begins, and between two pieces.
+// The limit of a log that is not followed: until it begins, and between two pieces.
 inline constexpr base::Duration kLogLimit = base::seconds(60);
 
 // Client::read_log().

@@ -41,7 +41,7 @@ struct LoginFixture {
     return *made;
   }
 
-  // What is said of us; an error's message where there is no login.
+  // The header about us; an error's message if there is no login.
   std::string authorization() {
     std::optional<base::Result<Way>> got;
     source().get(alive, [&](base::Result<Way> way, std::uint64_t is) {
@@ -168,7 +168,7 @@ TEST(Login, OneRunOfAPluginIsForAllWhoWait) {
       ++told;
     });
   }
-  // Who has gone is not told.
+  // A listener that has gone is not called.
   fixture.source().get(std::make_shared<bool>(true),
                        [&](const base::Result<Way>&, std::uint64_t) { told += 100; });
   EXPECT_TRUE(

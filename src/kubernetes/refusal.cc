@@ -35,7 +35,7 @@ bool has_cause(const Refusal& refusal, std::string_view reason) {
   });
 }
 
-// What stands in `text` between `before` and the next `after`; `text` goes on behind it.
+// The part of `text` between `before` and the next `after`; `text` goes on behind it.
 std::optional<std::string> take_between(std::string_view& text, std::string_view before,
                                         std::string_view after) {
   const std::size_t begin = text.find(before);

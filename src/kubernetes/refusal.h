@@ -11,7 +11,7 @@ namespace gangrun::kubernetes {
 // Longer answers that tell of a failure are not read.
 inline constexpr std::size_t kMaxStatusBytes = std::size_t{1024} * 1024;
 
-// What an answer of 400 and above says. One that is no Status object (of a proxy before the
+// The refusal in an answer of 400 and above. One that is no Status object (of a proxy before the
 // server) has no reason, and the beginning of its body as its message.
 Refusal read_refusal(const net::HttpResponse& response);
 
@@ -19,7 +19,7 @@ Refusal read_refusal(const net::HttpResponse& response);
 // else.
 std::optional<Refusal> read_status(const base::Json& object);
 
-// What it means to us, in one line. The message of a right that is missing begins with who has no
+// Its meaning to us, in one line. The message of a right that is missing begins with who has no
 // right to do what, where.
 base::Error error_of(const Refusal& refusal);
 

@@ -7,8 +7,9 @@
 #include "kubernetes/client.h"
 #include "net/http.h"
 
-// What is asked again, and when; no clock, no dice. A request may always be repeated: GET, PUT,
-// PATCH and DELETE say what is to be, and a POST that had arrived is answered with AlreadyExists.
+// The requests that are sent again, and when; no clock, no dice. A request may always be repeated:
+// GET, PUT, PATCH and DELETE say what is to be, and a POST that had arrived is answered with
+// AlreadyExists.
 namespace gangrun::kubernetes {
 
 inline constexpr base::Duration kShortestPause = base::milliseconds(100);

@@ -82,7 +82,7 @@ class TestTalk {
   std::string body;
   std::vector<std::string> messages;  // on a WebSocket
 
-  // Of a header field; empty: there is none.
+  // The value of a header field; empty: there is none.
   [[nodiscard]] std::string field(const std::string& name) const {
     const std::size_t at = head.find("\r\n" + name + ": ");
     if (at == std::string::npos) return {};

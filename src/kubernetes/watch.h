@@ -30,7 +30,7 @@ class Watch final : public Activity {
 
   void on_refusal(const net::HttpResponse& response);
   void on_trouble(const base::Error& error, std::optional<base::Duration> retry_after = {});
-  // What is next after a pause, for the setbacks_-th time.
+  // The next request after a pause, for the setbacks_-th time.
   void pause(base::Duration at_least = base::Duration(0));
   void well();
 

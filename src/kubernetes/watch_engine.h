@@ -10,11 +10,11 @@
 #include "kubernetes/api_url.h"
 #include "kubernetes/client.h"
 
-// What is watched, and from where: takes pages of listings and the bytes of watches, no socket.
+// The state of a watch: takes pages of listings and the bytes of watches, no socket.
 namespace gangrun::kubernetes {
 
 inline constexpr std::size_t kMaxEventBytes = std::size_t{16} * 1024 * 1024;
-// Of all pages of a list together.
+// The size of all pages of a list together.
 inline constexpr std::size_t kMaxListBytes = std::size_t{256} * 1024 * 1024;
 // Likewise: ten thousand pods have three to four million.
 inline constexpr std::size_t kMaxListValues = 8'000'000;
@@ -33,7 +33,7 @@ class WatchEngine {
 
   // Whether a page is the next request; else a watch.
   [[nodiscard]] bool lists() const { return version_.empty(); }
-  // What to ask with; `dice`, from 0 to 1, spreads the ends of the watches.
+  // The query of the next request; `dice`, from 0 to 1, spreads the ends of the watches.
   [[nodiscard]] Query query(double dice) const;
 
   // A page: all objects when it was the last one. An error: it is none.

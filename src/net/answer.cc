@@ -13,7 +13,7 @@ namespace http = boost::beast::http;
 namespace {
 
 constexpr std::size_t kMaxHeaderBytes = std::size_t{32} * 1024;
-// Of what is not understood yet: a header, or the line before a chunk.
+// The most bytes that are not understood yet: a header, or the line before a chunk.
 constexpr std::size_t kMaxRestBytes = 2 * kMaxHeaderBytes;
 
 base::Error not_understood(std::string_view why, bool is_too_large) {

@@ -15,7 +15,7 @@ namespace gangrun::net {
 struct AnswerOptions {
   bool is_head = false;  // the answer has no body, whatever its header says
   std::uint64_t max_body_bytes = 0;
-  // Where both are set, an answer of success (2xx) gives its body piece by piece.
+  // If both are set, an answer of success (2xx) gives its body piece by piece.
   std::function<void()> on_begin;
   std::function<void(std::string_view piece)> on_piece;
   std::uint64_t max_streamed_bytes = std::numeric_limits<std::uint64_t>::max();  // of such a body

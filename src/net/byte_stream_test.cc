@@ -13,7 +13,7 @@
 namespace gangrun::net {
 namespace {
 
-// What a stream has told.
+// The words of a stream.
 struct Heard {
   bool is_connected = false;
   std::string bytes;

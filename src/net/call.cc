@@ -28,7 +28,7 @@ class Call::State {
 
 namespace {
 
-// What a stream that is silent keeps, and what makes a large answer cheap.
+// The size that a silent stream keeps, and that makes a large answer cheap.
 constexpr std::size_t kStreamChunkBytes = std::size_t{4} * 1024;
 constexpr std::size_t kCallChunkBytes = std::size_t{16} * 1024;
 
@@ -52,7 +52,7 @@ base::Result<std::string> make_head(const Remote& remote, const CallRequest& req
                         request.body.size());
 }
 
-// Of a connection that broke before all had come.
+// The error of a connection that broke before all had come.
 base::Error lost(const ErrorCode& error) {
   base::Error out = to_error(error, "waiting for the answer");
   if (out.code != base::Code::kUnauthenticated) out.code = base::Code::kUnavailable;

@@ -59,7 +59,7 @@ struct CallRequest {
 struct CallOptions {
   // For the connection and the answer's head; of a call() for its body too.
   base::Instant deadline;
-  // Of a stream(): the longest time without a byte after the head; zero: any.
+  // The longest time of a stream() without a byte after the head; zero: any.
   base::Duration idle_limit{0};
   std::size_t max_response_bytes = std::size_t{64} * 1024 * 1024;  // of a body that is not streamed
 };
@@ -91,7 +91,8 @@ class Call {
                         const CallOptions& options,
                         std::function<void(base::Result<HttpResponse>)> on_done);
 
-// Whose body comes piece by piece for as long as the server likes. Callbacks may destroy the Call.
+// A call whose body comes piece by piece for as long as the server likes. Callbacks may destroy the
+// Call.
 struct StreamCallbacks {
   // Optional: all of the request has been sent, and the connection is there to get an answer by.
   std::function<void()> on_sent;

@@ -18,7 +18,7 @@ using testing::Not;
 constexpr char kBinary = '\x02';
 constexpr char kText = '\x01';
 
-// What a server answers to a wish for a WebSocket (RFC 6455, 1.3).
+// The answer of a server to a wish for a WebSocket (RFC 6455, 1.3).
 std::string consent(const std::string& wish, const std::string& subprotocol) {
   const std::string name = "Sec-WebSocket-Key: ";
   const std::size_t begin = wish.find(name) + name.size();

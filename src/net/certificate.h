@@ -9,8 +9,8 @@
 
 namespace gangrun::net {
 
-// What a job's server shows to those who connect, made for each job. Nobody signs for it: a
-// client knows its fingerprint beforehand.
+// The certificate that a job's server shows to those who connect, made for each job. Nobody signs
+// for it: a client knows its fingerprint beforehand.
 struct JobCertificate {
   std::string certificate_pem;
   base::Secret key_pem;

@@ -14,7 +14,7 @@ namespace gangrun::net {
 
 inline constexpr std::size_t kMaxMessageBytes = std::size_t{16} * 1024 * 1024;
 inline constexpr std::size_t kMaxQueuedBytes = std::size_t{64} * 1024 * 1024;
-// What a message in the queue takes beside its text.
+// The bytes that a message in the queue takes beside its text.
 inline constexpr std::size_t kMessageOverheadBytes = 64;
 // How long a closing channel may take to write what is queued and to hear the other side's
 // farewell.
@@ -63,7 +63,7 @@ class Channel {
   // kUnavailable.
   void close(std::string_view reason, base::Code code = base::Code::kUnavailable);
 
-  // What the other side said when it closed the channel; none: it has not, or said nothing.
+  // The other side's words when it closed the channel; none: it has not, or said nothing.
   [[nodiscard]] std::optional<std::string> farewell() const;
 
   // Bytes that wait to be written, and kMessageOverheadBytes for each message that does.

@@ -16,7 +16,8 @@ namespace gangrun::net {
 
 inline constexpr std::size_t kMaxResponseBytes = std::size_t{64} * 1024 * 1024;
 
-// Where a server of ours is: a Unix socket, or TLS at host and port, known by its certificate.
+// The address of a server of ours: a Unix socket, or TLS at host and port, known by its
+// certificate.
 struct Endpoint {
   std::string unix_path;
   std::string host;

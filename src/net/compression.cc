@@ -12,7 +12,8 @@ namespace gangrun::net {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
-// Of zlib's largest window; 16 more is gzip's format, 32 more is either, as the header says.
+// The size of zlib's largest window; 16 more is gzip's format, 32 more is either, as the header
+// says.
 constexpr int kWindowBits = 15;
 constexpr int kGzip = 16;
 constexpr int kZlibOrGzip = 32;

@@ -13,7 +13,7 @@ namespace gangrun::net {
 // Takes bytes in their order; an error ends what hands them on, and is passed on.
 using ByteSink = std::function<base::Result<>(std::string_view piece)>;
 
-// What zlib or gzip has compressed (RFC 1950, 1952), unpacked piece by piece.
+// Unpacks bytes that zlib or gzip has compressed (RFC 1950, 1952), piece by piece.
 class Inflater {
  public:
   Inflater();

@@ -74,7 +74,7 @@ class Connector : public std::enable_shared_from_this<Connector> {
 base::Result<Stream> connect_now(EventLoop& loop, Endpoint endpoint, base::Instant deadline,
                                  Trust trust, std::vector<std::string> addresses);
 
-// What is wrong with `endpoint`, if it can never be connected to.
+// The error of an `endpoint` that can never be connected to.
 base::Result<> check_endpoint(const Endpoint& endpoint, Trust::Kind trust = Trust::Kind::kPinned);
 
 }  // namespace gangrun::net

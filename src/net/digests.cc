@@ -132,7 +132,7 @@ std::optional<std::string> from_base64(std::string_view text) {
       bytes += static_cast<char>(value >> bits);
     }
   }
-  // What is left over is nothing but zeros in what an encoder makes.
+  // The bits that are left over are zeros in what an encoder makes.
   if ((value & ((1U << bits) - 1U)) != 0) return std::nullopt;
   return bytes;
 }

@@ -21,7 +21,7 @@ namespace gangrun::net {
 struct ExchangeOptions {
   bool head = false;  // the answer has no body, whatever its header says
   std::uint64_t max_response_bytes = 0;
-  // What is sent after the first bytes, piece by piece; an empty piece is the end. A piece stays
+  // The bytes after the first ones, piece by piece; an empty piece is the end. A piece stays
   // valid until the next call.
   std::function<base::Result<std::string_view>()> more;
   // Gets the body of an answer of success piece by piece, instead of HttpResponse::body.

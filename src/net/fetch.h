@@ -39,7 +39,8 @@ struct FetchOptions {
   // No byte may take longer than this to move. Tells a dead server from a long transfer.
   base::Duration idle_limit = base::seconds(60);
   std::uint64_t max_response_bytes = kMaxFetchedBytes;  // of the body, also where a sink takes it
-  // Of those whom a https:// server must be vouched for by, in PEM form; empty: the system's.
+  // The certificates of those who must vouch for a https:// server, in PEM form; empty: the
+  // system's.
   std::string authorities_file;
   // Gets the body of an answer of success (2xx) piece by piece, instead of HttpResponse::body; an
   // error of its own ends the transfer and is returned.

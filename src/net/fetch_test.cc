@@ -178,7 +178,7 @@ TEST(Fetch, ASinkGetsTheBodyInPieces) {
   EXPECT_EQ(answer->body, "");
   EXPECT_EQ(got, fixture.large);
   EXPECT_LT(largest, 200'000U);
-  // What is no success goes to nobody's file.
+  // An answer that is no success goes to nobody's file.
   got.clear();
   const auto missing = fixture.ask({"GET", fixture.url("/missing"), {}, {}, {}}, how);
   EXPECT_EQ(missing->body, "none");

@@ -31,7 +31,7 @@ base::Result<std::optional<std::string>> FrameReader::next() {
       length = length << 8U | static_cast<unsigned char>(byte);
     }
     if (length > max_frame_bytes_) {
-      // What is no such stream at all often is HTTP, whose first letters make a huge length.
+      // A stream of another kind often is HTTP, whose first letters make a huge length.
       return base::Error{
           base::Code::kDataLoss,
           base::format("a frame announces {} bytes; {} are allowed", length, max_frame_bytes_)};

@@ -29,7 +29,7 @@ struct StatusRow {
   std::string_view text;
 };
 
-// Of several rows with one code the first is the status for that code.
+// The first of several rows with one code is the status for that code.
 constexpr std::array kStatuses{
     StatusRow{400, base::Code::kInvalidArgument, "Bad Request"},
     StatusRow{401, base::Code::kUnauthenticated, "Unauthorized"},

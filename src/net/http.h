@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxTargetBytes = std::size_t{8} * 1024;
 
 enum class PeerKind { kUnix, kTls, kTcp };
 
-// Who is at the other end, as far as the kernel knows it.
+// The process at the other end, as far as the kernel knows it.
 struct Peer {
   PeerKind kind = PeerKind::kUnix;
   uid_t uid = static_cast<uid_t>(-1);  // only kUnix: of the process that connected
@@ -86,8 +86,8 @@ base::Code code_of_status(int status);
 
 // A plain-text answer with the error's status and its message.
 HttpResponse error_response(const base::Error& error);
-// What an answer with a status of 400 and above means: the code by its status, the message from its
-// body's beginning.
+// The error of an answer with a status of 400 and above: the code by its status, the message from
+// its body's beginning.
 base::Error error_of(const HttpResponse& response);
 
 }  // namespace gangrun::net

@@ -14,7 +14,7 @@ namespace http = boost::beast::http;
 
 namespace {
 
-// Of the next request, while the answer to this one is awaited.
+// The most bytes of the next request while the answer to this one is awaited.
 constexpr std::size_t kMaxPipelinedBytes = std::size_t{64} * 1024;
 // How long, and how much, is still read from a client that was told to stop, so that it can read
 // why.
@@ -107,7 +107,7 @@ void HttpConnection::on_read(const ErrorCode& error, std::size_t size) {
 
 void HttpConnection::parse() {
   if (!parser_) {
-    // Of the first request the handshake is a part.
+    // The handshake is a part of the first request.
     if (!first_) limit(options_.header_timeout);
     first_ = false;
     parser_.emplace();

@@ -26,7 +26,7 @@ struct InterfacesFreer {
   void operator()(ifaddrs* list) const { ::freeifaddrs(list); }
 };
 
-// Of an address: 4 or 16.
+// The bytes of an address: 4 or 16.
 using Bytes = std::vector<std::uint8_t>;
 
 struct Network {
@@ -96,7 +96,7 @@ bool is_link_local(const sockaddr* address) {
   return (ip >> 16U) == 0xA9FEU;  // 169.254.0.0/16
 }
 
-// What an interface of this machine has as an IP address.
+// The IP address of an interface of this machine.
 struct Seen {
   InterfaceAddress of;  // an IPv4 alias has a name of its own, "eth0:1"
   unsigned flags = 0;

@@ -39,7 +39,7 @@ class Responder {
 
 struct ServerOptions {
   std::size_t max_connections = 20'000;  // requests and channels together; more are turned away
-  // Of those, the ones by IP that have not been admitted yet: at most so many, half of the
+  // The most of those by IP that have not been admitted yet: at most so many, half of the
   // connections, and a quarter of this process's descriptors; half of these from one source. Some
   // more of a source that has its half wait for their turn, without a handshake.
   std::size_t max_strangers = 1024;

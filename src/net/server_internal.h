@@ -23,8 +23,8 @@ namespace gangrun::net {
 
 class HttpConnection;
 
-// What a server and its connections share. Kept alive by whoever calls one of its callbacks, so a
-// callback may destroy the server.
+// The state that a server and its connections share. Kept alive by whoever calls one of its
+// callbacks, so a callback may destroy the server.
 class Server::Core : public std::enable_shared_from_this<Server::Core> {
  public:
   Core(EventLoop& event_loop, const ServerOptions& server_options)
@@ -47,7 +47,7 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   Strangers strangers;  // some of them
   // One of the connections is no stranger any more, or has gone.
   void leave(Strangers::Id id);
-  // Of requests and channels together; channels may outlive the server.
+  // The count of requests and channels together; channels may outlive the server.
   const std::shared_ptr<std::size_t> open_connections = std::make_shared<std::size_t>(0);
 
  private:

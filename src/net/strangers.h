@@ -13,7 +13,7 @@
 
 namespace gangrun::net {
 
-// Of which host a connection is: an IPv4 address, or the first half of an IPv6 address, as one host
+// The host of a connection: an IPv4 address, or the first half of an IPv6 address, as one host
 // has all of the second half.
 std::string source_of(const sockaddr_storage& address);
 
@@ -26,7 +26,7 @@ class Strangers {
   // After so long a stranger gives way to another, if there are too many.
   static constexpr base::Duration kPatience = base::seconds(2);
 
-  // What to do with one that has just come.
+  // The decision about one that has just come.
   struct Verdict {
     bool welcome = false;
     std::optional<Id> gives_way;  // this one is to be closed, and not known here any more
@@ -59,7 +59,7 @@ class Strangers {
   };
 
   [[nodiscard]] std::size_t most_of_one() const { return most_ < 2 ? 1 : most_ / 2; }
-  // Who would give way to one of this source, if there are too many.
+  // The connection that would give way to one of this source, if there are too many.
   [[nodiscard]] std::list<Stranger>::const_iterator oldest(const std::string& source) const;
   void remove(std::list<Stranger>::const_iterator found);
 

@@ -20,7 +20,7 @@
 
 namespace gangrun::net {
 
-// What an operation of a Stream calls when it is done: any handler of Asio or Beast, its type
+// The handler of an operation of a Stream: any handler of Asio or Beast, its type
 // forgotten, so that all that stands on streams is compiled for one type only. Called once.
 class IoHandler {
  public:
@@ -135,7 +135,7 @@ class Stream {
   void close();
 
   [[nodiscard]] bool encrypted() const;
-  // Who is connected: asked of the kernel.
+  // The process that is connected, by the kernel.
   [[nodiscard]] Peer describe_peer() const;
 
  private:
@@ -145,7 +145,7 @@ class Stream {
   std::shared_ptr<State> state_;
 };
 
-// What Beast calls on a stream when a WebSocket ends, found by the stream's type.
+// The function that Beast calls on a stream when a WebSocket ends, found by the stream's type.
 inline void beast_close_socket(Stream& stream) { stream.close(); }
 
 template <typename Handler>

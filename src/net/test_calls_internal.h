@@ -32,7 +32,7 @@ inline std::shared_ptr<const Remote> plain_remote(const TestPeer& peer) {
   return remote_of(options);
 }
 
-// What calls have come to.
+// The outcomes of calls.
 struct CallLoop {
   CallResult ask(std::shared_ptr<const Remote> remote, CallRequest request = {},
                  const CallOptions& options = call_options()) {

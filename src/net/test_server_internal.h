@@ -25,7 +25,7 @@ struct ServerFixture {
     });
   }
 
-  // What a client reads after it has written `bytes`.
+  // The answer that a client reads after it has written `bytes`.
   std::string raw(const std::string& bytes) {
     std::string answer;
     run_beside(loop, [&] {

@@ -14,8 +14,8 @@ namespace gangrun::net {
 
 namespace {
 
-// Where distributions keep the certificates that they trust: a static program's OpenSSL knows only
-// the place of the distribution that it was built on.
+// The files in which distributions keep the certificates that they trust: a static program's
+// OpenSSL knows only the place of the distribution that it was built on.
 constexpr std::array kSystemAuthorities{
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
@@ -84,7 +84,7 @@ int on_session(SSL* tls, SSL_SESSION* session) {
 void initialise_openssl() {
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   static std::once_flag keys;
-  // Where private keys are then: locked, and in no core file. Without it they are where all else
+  // The memory of private keys: locked, and in no core file. Without it they are where all else
   // is.
   std::call_once(keys, [] { CRYPTO_secure_malloc_init(kSecureHeapBytes, kSmallestSecureBytes); });
 }

@@ -48,7 +48,7 @@ class TlsSocket {
   template <typename Step>
   void start(Step step, Owner owner, IoHandler done);
 
-  // What OpenSSL reads and writes by.
+  // The functions by which OpenSSL reads and writes.
   static BIO_METHOD* bio_method();
   static int read_socket(BIO* bio, char* target, int size);
   static int write_socket(BIO* bio, const char* data, int size);

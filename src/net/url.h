@@ -8,7 +8,7 @@
 
 namespace gangrun::net {
 
-// Where something is on the web, taken apart; what is encoded in it stays encoded.
+// An address on the web, taken apart; encoded parts stay encoded.
 struct Url {
   bool tls = false;
   std::string host;

@@ -191,7 +191,7 @@ base::Result<registry::AgentConfig> read_config(const Arguments& arguments, base
   return config;
 }
 
-// Where there is no engine, the agent tells the master when it is to start the task.
+// If there is no engine, the agent tells the master when it is to start the task.
 process::EngineContainers containers_of(const Arguments& arguments) {
   if (arguments.containers.empty()) return {};
   const auto engine =

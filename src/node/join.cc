@@ -35,7 +35,7 @@ using base::Result;
 constexpr std::chrono::seconds kJoinTimeout(30);
 constexpr std::chrono::seconds kStartTimeout(30);
 constexpr std::size_t kMaxComplaintBytes = 2000;
-// Where the agent finds its configuration, and tells that it is up.
+// The descriptors of the agent's configuration, and for its word that it is up.
 constexpr int kConfigFd = 3;
 constexpr int kToldFd = 4;
 
@@ -86,7 +86,7 @@ Result<std::string> own_program() {
   return std::string(path.data(), static_cast<std::size_t>(length));
 }
 
-// What the agent said before it ended.
+// The agent's words before it ended.
 std::string complaint_in(int log) {
   std::string text(kMaxComplaintBytes, '\0');
   const ssize_t got = ::pread(log, text.data(), text.size(), 0);

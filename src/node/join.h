@@ -58,7 +58,7 @@ struct JoinInput {
 
 base::Result<JoinInput> join_input_from(std::string_view text);
 
-// What the agent must know, from the master's answer and what only this side knows.
+// The agent's configuration, from the master's answer and what only this side knows.
 base::Result<registry::AgentConfig> agent_config_of(const JoinInput& input,
                                                     const base::Json& answer);
 

@@ -21,7 +21,7 @@ struct Board {
 // The first task of each type that shows a folder.
 std::vector<Board> boards_of(const job::JobSpec& spec, const job::JobStatus& status);
 
-// What the page shows (docs/protocols/page.md). Whoever may see YARN's pages may see it: nothing
+// The data of the page (docs/protocols/page.md). Whoever may see YARN's pages may see it: nothing
 // of the tasks' output is in it, and nothing by which a task or the master could be reached.
 base::Json page_json(const job::JobSpec& spec, const job::JobStatus& status);
 

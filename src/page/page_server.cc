@@ -30,7 +30,7 @@ net::ServerOptions server_options() {
   return options;
 }
 
-// Of "10.0.0.7:4711", "[fd00::1]:4711" and "[::ffff:10.0.0.7]:4711".
+// The host of "10.0.0.7:4711", "[fd00::1]:4711" and "[::ffff:10.0.0.7]:4711".
 std::string host_of(std::string_view address) {
   std::string_view host = address.substr(0, address.rfind(':'));
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);

@@ -17,8 +17,8 @@ namespace gangrun::page {
 // The newest state is made no more often, however many look.
 inline constexpr base::milliseconds kOldestState{500};
 
-// Whom YARN's proxy says to come for: its cookie proxy-user; empty where it does not say. To be
-// believed from the proxy's own address only.
+// The user for whom YARN's proxy says to come: its cookie proxy-user; empty where it does not say.
+// To be believed from the proxy's own address only.
 std::string proxied_user(const net::HttpRequest& request);
 
 // The job's page, by HTTP without encryption, and read-only. It is meant for a proxy that knows who
@@ -33,8 +33,8 @@ class PageServer {
 
   // At all addresses of this machine. The port.
   base::Result<std::uint16_t> listen();
-  // Who may look, of those whom the proxy knows (its cookie proxy-user; without one the name is
-  // empty). Until this is called all may that come by the proxy.
+  // The users who may look, of those whom the proxy knows (its cookie proxy-user; without one the
+  // name is empty). Until this is called all may that come by the proxy.
   void set_viewers(std::function<bool(const std::string& user)> may_view) {
     may_view_ = std::move(may_view);
   }

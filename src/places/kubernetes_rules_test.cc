@@ -18,7 +18,7 @@ std::string kubernetes_rules_error(const std::string& yaml) {
   return spec.ok() ? "" : spec.error().message;
 }
 
-// What follows after the position.
+// The words after the position.
 void expect_error(const std::string& yaml, const std::string& message) {
   EXPECT_THAT(kubernetes_rules_error(yaml), testing::HasSubstr(message)) << yaml;
 }

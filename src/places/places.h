@@ -17,7 +17,7 @@ namespace gangrun::places {
 // In the order in which errors and help list them.
 std::vector<std::unique_ptr<client::Place>> all();
 
-// What they say of jobs.
+// Their rules for jobs.
 const job::Places& rules();
 
 // The commands of other tools that belong to places, in the order in which help lists them.

@@ -52,7 +52,7 @@ TEST_F(PrepareTest, PathsInAJobFileAreRelativeToIt) {
               ElementsAre(test_.folder() + "/jobs/data.csv"));
 }
 
-// What is in an image cannot be looked at from here.
+// The contents of an image cannot be checked from here.
 TEST_F(PrepareTest, ProgramsOfImagesAreTheImages) {
   RunOptions options;
   options.flags.roles = {"worker:1"};
@@ -107,7 +107,7 @@ TEST_F(PrepareTest, FilesOfAClusterAreTakenAsTheyAre) {
   EXPECT_TRUE(check_files(*spec, test_.folder(), true).ok());
 }
 
-// Where nothing is brought, tasks find what is there.
+// If nothing is brought, tasks find what is there.
 TEST_F(PrepareTest, AFileHasToBeThereByTheNameThatItGetsOnACluster) {
   job::JobSpec spec;
   spec.files = {"data.csv#conf.csv"};
@@ -244,7 +244,7 @@ TEST(HostForTasks, IsOfTheInterfaceThatTheJobNames) {
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().code, base::Code::kInvalidArgument);
   EXPECT_THAT(none.error().message, HasSubstr("interface: no interface 'gangrun-none' is up"));
-  // Of the hosts, not of this machine.
+  // An interface of the hosts, not of this machine.
   spec.hosts = {{"h1", 1}};
   EXPECT_EQ(host_for_tasks(spec, std::nullopt, deadline)->address, "127.0.0.1");
 }

@@ -1,5 +1,6 @@
-// What describes a job file (docs/job.schema.json, docs/job.md, the Python package) says the same
-// as the parser. GANGRUN_UPDATE_GOLDEN=1 writes again what is made from the tables of fields.
+// Everything that describes a job file (docs/job.schema.json, docs/job.md, the Python package) says
+// the same as the parser. GANGRUN_UPDATE_GOLDEN=1 writes again what is made from the tables of
+// fields.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ std::vector<std::string> property_names(const base::Json& schema) {
   return names;
 }
 
-// What `on` may say.
+// The values of `on`.
 std::vector<std::string> names_of_places() {
   std::vector<std::string> names;
   for (const Place& place : places::rules().all()) {

@@ -40,7 +40,7 @@ TEST(SectionsOfPlaces, AreReadBackFromAPlan) {
       const base::Json plan = to_json(*spec, form);
       EXPECT_EQ(*job_spec_from_json(plan, sections), *spec);
       EXPECT_EQ(*build(*parse_spec(base::dump_json(plan), "plan.json", sections), {}, {}), *spec);
-      // Who knows none of them loses none.
+      // A reader that knows none of them loses none.
       const auto carried = job_spec_from_json(plan);
       ASSERT_TRUE(carried.ok()) << carried.error().message;
       EXPECT_EQ(*job_spec_from_json(to_json(*carried, form), sections), *spec);
@@ -58,7 +58,7 @@ TEST(SectionsOfPlaces, AJobHasThatOfItsPlaceWithItsDefaults) {
   EXPECT_FALSE(to_json(*spec).contains("kubernetes"));
 }
 
-// What was only looked at is what was never there.
+// A section that was only read is one that was never there.
 TEST(SectionsOfPlaces, ADefaultSectionEqualsNone) {
   JobSpec job;
   EXPECT_EQ(cluster::edit_ssh(job).folder, "");

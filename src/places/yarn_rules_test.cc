@@ -209,7 +209,7 @@ TEST(Places, AFileForOnePlaceIsTriedAtAnotherAndItsPlacementIsNamedAndIgnored) {
               UnorderedElementsAre("tasks.w.label", "tasks.w.one_per_node"));
   EXPECT_THAT(without_use(kWithImage, "kubernetes"),
               UnorderedElementsAre("hosts", "tasks.w.label"));
-  // What it says itself is for its own place, and is refused as before.
+  // A flag is for its own place, and is refused as before.
   EXPECT_EQ(places_error("tasks: {w: {label: gpu}}\ncommand: x\non: ssh\nhosts: [a]\n"),
             "job.yaml:1:20: tasks.w.label: 'gpu' is not allowed with `on: ssh`; allowed: `hosts`, "
             "which says what runs where");
@@ -390,7 +390,7 @@ const std::pair<const char*, Change> kBadJobs[] = {
     {"yarn.principal", [](JobSpec& job) { cluster::edit_yarn(job).principal = "a b"; }},
     {"yarn.keytab", [](JobSpec& job) { cluster::edit_yarn(job).keytab = std::string(1, '\0'); }},
     {"yarn.as", [](JobSpec& job) { cluster::edit_yarn(job).as = "a\n"; }},
-    // Who the job is for could read the keys of who submits it.
+    // The user for which the job runs could read the keys of the user who submits it.
     {"yarn.as",
      [](JobSpec& job) {
        cluster::edit_yarn(job).as = "bob", cluster::edit_yarn(job).keytab = "k";

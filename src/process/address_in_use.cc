@@ -27,7 +27,7 @@ constexpr std::string_view kSigns[] = {
     "port is already in use",    // Werkzeug and its like
     "port is already allocated"  // container engines
 };
-// What a line of code has that wants a port.
+// Words of a line of code that wants a port.
 constexpr std::string_view kCalls[] = {"bind", "listen", "serve"};
 constexpr std::size_t kMaxPortDigits = 5;
 constexpr std::int64_t kMaxPort = 65535;
@@ -52,7 +52,7 @@ bool has_any(std::string_view text, const Signs& signs) {
   });
 }
 
-// What stands between the word and its number: "port 80", "port: 80", "--port=80", "port='80'".
+// The text between the word and its number: "port 80", "port: 80", "--port=80", "port='80'".
 bool follows_word_port(std::string_view before) {
   const std::size_t end = before.find_last_not_of(" =:'\"(");
   return end != std::string_view::npos && end + 1 < before.size() &&

@@ -66,7 +66,7 @@ bool write_to(const std::string& path, std::string_view text) {
          ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-// Of the namespace in which our process number is ours; 0 where it is not known.
+// The inode of the namespace in which our process number is ours; 0 if it is not known.
 std::int64_t own_pid_namespace() {
   struct stat info {};
   return ::stat("/proc/self/ns/pid", &info) == 0 ? static_cast<std::int64_t>(info.st_ino) : 0;

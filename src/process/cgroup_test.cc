@@ -59,7 +59,7 @@ TEST(Cgroup, RefusesNamesThatAreNoPartOfAFolderName) {
   }
 }
 
-// Where the host has no cgroup that we may use, create() must say why instead.
+// If the host has no cgroup that we may use, create() must say why instead.
 class CgroupOnHost : public testing::Test {
  protected:
   CgroupOnHost() : group(TaskCgroup::create("test")) {

@@ -16,7 +16,7 @@ namespace {
 
 // An engine that has much to do is slow.
 constexpr base::seconds kMaxRemoval(60);
-// What an engine may still make of the request of a client that was killed.
+// The time in which an engine may still answer the request of a client that was killed.
 constexpr base::seconds kSettling(1);
 constexpr base::seconds kMaxStart(10);
 constexpr char kRemove = 'r';

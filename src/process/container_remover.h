@@ -24,7 +24,7 @@ base::Result<ContainerRemover> start_container_remover(const EngineContainers& c
 // Orders the removal and waits for it. `settled`: nobody can have made one since it was removed.
 base::Result<> order_removal(ContainerRemover& remover, bool settled, base::Instant deadline);
 
-// What that program does: waits for the order at `order`, and removes.
+// The work of that program: it waits for the order at `order`, and removes.
 base::Result<> remove_when_ordered(int order, const EngineContainers& containers);
 
 }  // namespace gangrun::process

@@ -9,7 +9,7 @@
 
 namespace gangrun::process {
 
-// What the first process of a container writes to a file that the agent reads: the engine's client
+// The file that the first process of a container writes and the agent reads: the engine's client
 // tells neither signals from statuses nor its own failures from the program's.
 struct ContainerReport {
   Usage usage;

@@ -41,7 +41,7 @@ bool is_gone(int guardian_pipe) {
   return wait_readable(guardian_pipe, std::chrono::steady_clock::now());
 }
 
-// What the old process does before the fork.
+// The steps of the old process before the fork.
 base::Result<GuardianState> prepare_guardian(const ContainOptions& options, pid_t parent) {
   GuardianState state;
   state.level = options.level;
@@ -69,7 +69,7 @@ base::Result<GuardianState> prepare_guardian(const ContainOptions& options, pid_
   return state;
 }
 
-// What the new process does first.
+// The first steps of the new process.
 base::Result<> prepare_agent(Level level, int guardian_pipe, const base::UniqueFd& outer_proc) {
   if (level == Level::kPidNamespace) {
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0L, 0L, 0L) != 0) {
@@ -151,7 +151,7 @@ base::Result<Containment> contain_in_starter(base::UniqueFd outer_proc) {
 }
 
 Containment::~Containment() {
-  // What is in a PID namespace dies with the agent, and its containers with their lifeline.
+  // The processes of a PID namespace die with the agent, and its containers with their lifeline.
   if (level_ == Level::kPidNamespace || !guardian_.valid() || !is_gone(guardian_.get())) return;
   // Nobody is left to hear of a failure.
   (void)kill_all(std::chrono::steady_clock::now() + kMaxKillingAtEnd, {});

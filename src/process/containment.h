@@ -16,7 +16,7 @@
 
 namespace gangrun::process {
 
-// That nothing a task started outlives it, whatever is killed and when.
+// The guarantee that nothing a task started outlives it, whatever is killed and when.
 //
 // Every task has two processes of ours: the *guardian*, which the master started and which does
 // nothing but wait, and below it the *agent*, which starts the user's processes. When either
@@ -112,7 +112,7 @@ class Containment {
   base::UniqueFd guardian_;
   std::optional<TaskCgroup> cgroup_;
   EngineContainers containers_;
-  // Whose other end waits for both of us to be gone.
+  // A pipe whose other end waits for both of us to be gone.
   base::UniqueFd remover_;
   base::UniqueFd outer_proc_;
 };

@@ -23,7 +23,7 @@ namespace {
 
 class ContainmentAtLevel : public testing::TestWithParam<Level> {
  protected:
-  // Where the host does not permit the level, the attempt must fail and say so; there is no more to
+  // If the host does not permit the level, the attempt must fail and say so; there is no more to
   // see then.
   bool possible(bool as_nobody = false) {
     if (!as_nobody && probe_level(GetParam()).possible) return true;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What holds a secret leaves no core file.
+// A process that holds a secret leaves no core file.
 namespace gangrun::process {
 
 // From now on no crash of this process or of a fork of it leaves a core file, and only root may

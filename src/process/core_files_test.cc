@@ -83,7 +83,7 @@ TEST(CoreFiles, ItStillMakesAUserNamespace) {
   const auto unshared = [] {
     return pid_namespace::unshare_children(pid_namespace::own_id_maps()).happened() ? 1 : 0;
   };
-  // Where the host lets no user make one, neither does it.
+  // If the host lets no user make one, neither does it.
   EXPECT_EQ(run_as_user([&] {
               leave_no_core_file();
               return unshared();

@@ -58,7 +58,7 @@ class EndPoller {
     return true;
   }
 
-  // Of a process that exits: a thread that still waits goes with it.
+  // A thread that still waits goes with a process that exits.
   void join_if_done() {
     const std::lock_guard lock(mutex_);
     if (!runs_ && thread_.joinable()) thread_.join();

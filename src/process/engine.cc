@@ -28,7 +28,7 @@ constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 10U;
 constexpr std::size_t kMaxHeardBytes = std::size_t{4} << 20U;
 // Between two looks at what the engine is still busy with.
 constexpr std::chrono::milliseconds kLookAgain(100);
-// What a client that was killed may take to be gone.
+// The time that a client which was killed may take to be gone.
 constexpr base::seconds kKilled(5);
 
 bool is_program(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }

@@ -31,7 +31,7 @@ std::vector<std::string> removal_argv(const EngineContainers& containers);
 // Whether what the removal said with a status other than 0 is only that there are none.
 bool says_absent(std::string_view output);
 
-// What a program wrote to both outputs, and how it ended.
+// The bytes of a program to both outputs, and how it ended.
 struct Answer {
   int status = 0;  // as a shell says it
   std::string output;

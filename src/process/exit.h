@@ -20,7 +20,7 @@ struct Exit {
   bool core_dumped = false;
   // Not known from the exit itself: whoever holds an OutOfMemoryWatch sets it.
   bool out_of_memory = false;
-  // Of the process and of those children that it waited for.
+  // The use of the process and of those children that it waited for.
   base::Duration user_cpu{};
   base::Duration system_cpu{};
   std::uint64_t max_rss_bytes = 0;  // the largest single process among them
@@ -29,7 +29,7 @@ struct Exit {
   [[nodiscard]] base::ProcessEnd end() const;
   // Goes on after a name (base/exit_words.h).
   [[nodiscard]] std::string to_words() const { return base::to_words(end()); }
-  // What a shell would say: the status, or 128 + the signal.
+  // The status that a shell would have: the same, or 128 + the signal.
   [[nodiscard]] int shell_status() const { return kind == Kind::kExited ? code : 128 + signal; }
 };
 

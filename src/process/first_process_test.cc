@@ -17,7 +17,7 @@ TEST(FirstProcess, PutsTheVariablesOfTheTaskOverThoseOfTheImage) {
   EXPECT_THAT(merge_environment({"A=1", "=odd", "odd"}, ""), ElementsAre("A=1"));
 }
 
-// What it does as the first process: tests/integration/test_images.py.
+// Its work as the first process: tests/integration/test_images.py.
 TEST(FirstProcess, IsNothingElse) {
   const auto refused =
       run_first_process({.environment_file = "", .report_file = "", .stop = {}, .argv = {"true"}});

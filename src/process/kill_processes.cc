@@ -38,7 +38,7 @@ std::optional<pid_t> ended_child() {
   return info.si_pid;
 }
 
-// Of the process that kills.
+// The ids of the process that kills.
 struct Own {
   pid_t group = 0;
   pid_t session = 0;

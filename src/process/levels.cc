@@ -84,7 +84,7 @@ Ability probe_pid_namespace() {
 }
 
 Ability probe_cgroup() {
-  // Who is about to make groups clears away what is left of those that were killed.
+  // Before groups are made, those that killed processes have left are removed.
   (void)remove_abandoned_cgroups();
   const auto group = TaskCgroup::create("probe");
   if (!group.ok()) return impossible(group.error().message);

@@ -52,7 +52,8 @@ struct Choice {
 Choice choose_level(std::optional<Level> wanted,
                     const std::function<Ability(Level)>& probe = probe_level);
 
-// What programs see otherwise than without gangrun, for people: at every level, and at one, where
+// The differences that programs see from a run without gangrun, for people: at every level, and at
+// one, where
 // "" is nothing more. The reasons are in docs/job.md.
 inline constexpr std::string_view kNoticedAtAnyLevel =
     "there is no terminal, standard input is empty, no signal is ignored or blocked, no other "

@@ -95,7 +95,7 @@ TEST(Levels, WhatIsNotPossibleHasAReasonAndNothingIsLeftBehind) {
   EXPECT_THAT(children_of(::getpid()), IsEmpty());
 }
 
-// What could not even be tried was told as an attempt that took too long.
+// A level that could not even be tried was told as an attempt that took too long.
 TEST(Levels, WhatCannotBeTriedIsToldWithItsReason) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);

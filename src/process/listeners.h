@@ -33,8 +33,8 @@ struct Listener {
   friend bool operator==(const Listener&, const Listener&) = default;
 };
 
-// Who listens on `port`, on any address, IPv4 or IPv6. May take tens of milliseconds on a host with
-// many connections: for each change of state and now and then, not for a tight loop.
+// The listener on `port`, on any address, IPv4 or IPv6. May take tens of milliseconds on a host
+// with many connections: for each change of state and now and then, not for a tight loop.
 base::Result<std::vector<Listener>> listeners_on(std::uint16_t port);
 
 // A listener on `port` that is not one of `own_sockets`: somebody else listens there. A socket of

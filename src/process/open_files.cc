@@ -8,7 +8,7 @@ namespace gangrun::process {
 
 namespace {
 
-// Of the process, as the limit itself is.
+// A state of the process, as the limit itself is.
 rlimit limit_before{};
 bool was_raised = false;
 

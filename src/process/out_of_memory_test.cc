@@ -52,7 +52,7 @@ TEST(OutOfMemory, ReadsTheKernelsRecordOfAKill) {
 }
 
 TEST(OutOfMemory, BelievesOnlyTheKernel) {
-  // What a program writes to /dev/kmsg has another sender.
+  // Lines that a program writes to /dev/kmsg have another sender.
   EXPECT_EQ(parse_killed_process("12,1,2,-;Out of memory: Killed process 4711 (x)"), std::nullopt);
   EXPECT_EQ(parse_killed_process("Killed process 4711"), std::nullopt);
   EXPECT_EQ(parse_killed_process("3,1,2,-;Killed process "), std::nullopt);

@@ -119,7 +119,7 @@ void OutputPump::log(std::string_view text) {
   if (ready > 0) write_shared(ready);
 }
 
-// Of what is held back, so many bytes with the prefix in front of each line, in one write.
+// Writes so many bytes of what is held back, with the prefix in front of each line, in one write.
 void OutputPump::write_shared(std::size_t bytes) {
   std::string text;
   for (std::string_view rest = std::string_view(held_back_).substr(0, bytes); !rest.empty();) {
@@ -142,7 +142,7 @@ void OutputPump::write_log(std::string_view text) {
     is_in_lost_line_ = false;
   }
   if (written.ok()) return;
-  // What is left of it. A line of which a piece is lost counts once, though its end may find room.
+  // The rest of it. A line of which a piece is lost counts once, though its end may find room.
   const bool goes_on = !text.ends_with('\n');
   const auto lost = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n')) +
                     (goes_on ? 1U : 0U) - (std::exchange(is_in_lost_line_, goes_on) ? 1U : 0U);

@@ -22,9 +22,9 @@ namespace gangrun::process {
 inline constexpr std::size_t kMaxLineBytes = std::size_t{16} << 10U;
 // Read at a time, so that a flood of one process does not keep the others waiting.
 inline constexpr std::size_t kMaxReadBytes = std::size_t{256} << 10U;
-// What is shown of a failed task's output.
+// The lines of a failed task's output that are shown.
 inline constexpr std::size_t kKeptLines = 20;
-// What is kept for traceback(): a long chain of exceptions does not fit kKeptLines.
+// The lines that are kept for traceback(): a long chain of exceptions does not fit kKeptLines.
 inline constexpr std::size_t kMaxTracebackLines = 400;
 inline constexpr std::size_t kMaxTracebackBytes = std::size_t{128} << 10U;
 

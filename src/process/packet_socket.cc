@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kControlBytes =
     CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(kMaxPacketFds * sizeof(int));
 
-// What goes beside the text: who the message is about, and descriptors.
+// The data beside the text: the process that the message is about, and descriptors.
 class Control {
  public:
   explicit Control(msghdr& message) {

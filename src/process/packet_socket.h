@@ -27,7 +27,8 @@ struct Packet {
 // The limits of one packet.
 inline constexpr std::size_t kMaxPacketBytes = std::size_t{64} << 10U;
 inline constexpr std::size_t kMaxPacketFds = 128;
-// Of all packets that wait to be sent: the orders for the tasks of the largest job, and more.
+// The most bytes of all packets that wait to be sent: the orders for the tasks of the largest job,
+// and more.
 inline constexpr std::size_t kMaxWaitingBytes = std::size_t{32} << 20U;
 // When the kernel had no room for a packet it may have some, and no descriptor tells.
 inline constexpr std::chrono::milliseconds kTryAgain(10);
@@ -47,7 +48,7 @@ class PacketSocket {
   static base::Result<base::UniqueFd> connect(const std::string& path);
 
   [[nodiscard]] int fd() const { return fd_.get(); }
-  // What packets wait for: then call flush().
+  // The events for which packets wait: then call flush().
   enum class Waiting {
     kNothing,  // none waits
     kUntilWritable,

@@ -62,7 +62,7 @@ Failure unshare_children(const IdMaps& maps) {
 
 Failure become_init() {
   if (::unshare(CLONE_NEWNS) != 0) return failed(Step::kMountNamespace);
-  // What the host mounts later is seen here; what we mount is not seen there.
+  // Later mounts of the host are seen here; ours are not seen there.
   if (::mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return failed(Step::kMounts);
   if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
     return failed(Step::kProc);
@@ -92,7 +92,7 @@ void spread_numbers(const base::UniqueFd& outer_proc) {
   const auto limit = end.ok() ? base::parse_integer(base::trim(*end)) : std::nullopt;
   if (!outer || !limit) return;
   const pid_t first = first_number(static_cast<pid_t>(*outer), static_cast<pid_t>(*limit));
-  // Where it may not be written, numbers stay as the kernel gives them.
+  // If it may not be written, numbers stay as the kernel gives them.
   (void)write_file("/proc/sys/kernel/ns_last_pid", std::to_string(first - 1));
 }
 

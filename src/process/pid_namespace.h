@@ -20,7 +20,7 @@ struct Failure {
   [[nodiscard]] bool happened() const { return step != Step::kNone; }
 };
 
-// What an unprivileged user's namespace says about user and group: themselves. Made beforehand, as
+// The maps of user and group in an unprivileged user's namespace: themselves. Made beforehand, as
 // it takes formatting.
 struct IdMaps {
   bool may_use_user_namespace = false;
@@ -45,7 +45,7 @@ base::UniqueFd open_outer_proc();
 // In the first process inside, where the kernel lets numbers be chosen (CONFIG_CHECKPOINT_RESTORE);
 // else nothing happens.
 void spread_numbers(const base::UniqueFd& outer_proc);
-// Where numbers begin for a first process whose number outside is `outer`; all numbers are below
+// The first number for a first process whose number outside is `outer`; all numbers are below
 // `end`, the kernel's pid_max. Two of the former never give the same, and neighbours are far apart:
 // each of n in a row has about (end - 300) / (2.7 n) numbers or more before the next begins.
 pid_t first_number(pid_t outer, pid_t end);

@@ -10,7 +10,7 @@ namespace gangrun::process {
 
 namespace {
 
-// Where the kernel has no IPv6, the first cannot be held.
+// If the kernel has no IPv6, the first cannot be held.
 constexpr std::array kAllAddresses = {"::", "0.0.0.0"};
 
 template <typename Take>
@@ -49,7 +49,7 @@ base::Result<PortHolds> PortHolds::take(int count, std::optional<std::uint16_t> 
   return all;
 }
 
-// What is held already is not given out again, so more are taken than are kept.
+// Ports that are held already are not given out again, so more are taken than are kept.
 base::Result<PortHolds> PortHolds::others() const {
   const std::size_t count = numbers_.size();
   GANGRUN_ASSIGN(PortHolds more, take(static_cast<int>(2 * count), std::nullopt));

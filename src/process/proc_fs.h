@@ -13,7 +13,7 @@
 
 namespace gangrun::process {
 
-// What /proc/PID/stat says about a process. Times are since boot or spent on a CPU.
+// The facts of /proc/PID/stat about a process. Times are since boot or spent on a CPU.
 struct ProcessStat {
   pid_t pid = 0;
   std::string name;  // at most 15 bytes; may hold any byte, also spaces and parentheses

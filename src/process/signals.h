@@ -12,7 +12,7 @@ std::vector<int> ending_signals();
 std::vector<int> notice_signals();
 bool is_notice(int number);
 
-// What cannot be written (nobody reads it any more, a file is too long) is an error of write() from
+// A failure to write (nobody reads it any more, a file is too long) is an error of write() from
 // now on, and not our end. What spawn() starts has the default again.
 void survive_lost_output();
 

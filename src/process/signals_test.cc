@@ -18,7 +18,7 @@ bool contains(const std::vector<int>& signals, int number) {
   return std::find(signals.begin(), signals.end(), number) != signals.end();
 }
 
-// Of every signal there is: what ends a process that does nothing about it.
+// Tests every signal: which ones end a process that does nothing about it.
 TEST(Signals, AllThatCanBeCaughtEndAJobOrAreANoticeOrAFault) {
   const std::vector<int> harmless{SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP,
                                   SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH};

@@ -50,7 +50,7 @@ struct SpawnOptions {
   int cgroup_procs_fd = -1;
 };
 
-// That of this process, for SpawnOptions.
+// The environment of this process, for SpawnOptions.
 std::vector<std::string> inherited_environment();
 
 // The limit of a program's arguments and environment together; the kernel's own is not smaller for

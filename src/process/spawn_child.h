@@ -40,10 +40,10 @@ struct Plan {
   pid_t parent = 0;
   int cgroup_procs_fd = -1;
   const rlimit* open_files = nullptr;  // null: the caller's
-  // Where the digits of LISTEN_PID go, with room for a pid; null: not wanted.
+  // The place for the digits of LISTEN_PID, with room for a pid; null: not wanted.
   char* listen_pid_digits = nullptr;
 
-  // What went wrong, written by the child.
+  // The child's error.
   Step failed = Step::kNone;
   int error_number = 0;
 };

@@ -62,7 +62,7 @@ bool set_score(std::string_view score) {
   return fd.valid() && ::write(fd.get(), score.data(), score.size()) >= 0;
 }
 
-// Where the kernel keeps the command line, from the second argument on.
+// The memory in which the kernel keeps the command line, from the second argument on.
 struct CommandLine {
   char* start = nullptr;
   std::size_t size = 0;
@@ -182,7 +182,7 @@ bool Starter::is_over() const {
 int Starter::run() {
   while (true) {
     if (is_over()) {
-      // Who has come meanwhile is served; who comes later finds nobody.
+      // A master that has come meanwhile is served; one that comes later finds nobody.
       if (!listener_.valid()) return 0;
       accept();
       if (!cluster_) {
@@ -251,7 +251,7 @@ void Starter::on(Packet packet) {
                                : base::Result<std::string>(order.error());
   const auto key = order.ok() ? base::json_member<std::string>(*order, "key")
                               : base::Result<std::string>(order.error());
-  // Who speaks something else is no cluster of this version.
+  // A peer that speaks something else is no cluster of this version.
   if (!what.ok() || !key.ok()) return cluster_.reset();
   if (*what == starter::kStart) return start(*key, *order, std::move(packet));
   on(*what, *key);
@@ -375,7 +375,7 @@ void Starter::sweep() {
   ended_ = std::move(later);
 }
 
-// Of the old process, which stays outside of the namespace.
+// The work of the old process, which stays outside of the namespace.
 [[noreturn]] void guard(pid_t starter, base::UniqueFd alive) {
   ::prctl(PR_SET_NAME, "gangrun-guard", 0L, 0L, 0L);
   GuardianState state;

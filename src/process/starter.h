@@ -25,7 +25,7 @@ struct StarterOptions {
   std::string path;  // of a socket for the next one; empty: there will be none
 };
 
-// What an agent does, with the arguments that its start came with, and the /proc of the namespace
+// The work of an agent, with the arguments that its start came with, and the /proc of the namespace
 // outside; its exit status.
 using AgentMain =
     std::function<int(const std::vector<std::string>& arguments, base::UniqueFd outer_proc)>;
@@ -41,7 +41,7 @@ inline constexpr const char* kStarterName = "gangrun-starter";
 // show as their command line.
 inline constexpr std::size_t kRoomForCommandLine = 512;
 
-// What a starter is told, and what it tells. Each is a packet with one JSON object.
+// The messages to a starter, and those from it. Each is a packet with one JSON object.
 namespace starter {
 
 inline constexpr const char* kStart = "start";  // key; "arguments"; "fds": numbers of the packet's

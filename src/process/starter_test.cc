@@ -119,7 +119,7 @@ struct StarterTest : testing::Test {
     }
     return "nothing";
   }
-  // Of a script.
+  // The next line of a script.
   std::string line() {
     std::string got;
     char letter = 0;

@@ -47,7 +47,7 @@ class Program {
     std::sort(letters.begin(), letters.end());
     return letters;
   }
-  // Of two signals the one with the lower number is taken first: SIGTERM before SIGWINCH.
+  // The signal with the lower number is taken first: SIGTERM before SIGWINCH.
   [[nodiscard]] bool has_heard_nothing() const {
     ::kill(-pid_, SIGWINCH);
     return heard(2) == "Ww";

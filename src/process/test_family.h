@@ -47,7 +47,7 @@ inline constexpr int kStubbornProcesses = 3;
 
 inline std::string stubborn_then(const std::string& end) { return std::string(kStubborn) + end; }
 
-// What the parent (the master's place) is told to do differently.
+// The differences in what the parent (the master's place) does.
 struct Setting {
   Level level = Level::kSubreaper;
   bool die_with_parent = true;

@@ -22,7 +22,7 @@ struct Block {
   std::size_t end = 0;  // after the line with the exception
 };
 
-// What stands before the last heading; none where there is no heading. Python prints nothing but
+// The text before the last heading; none if there is no heading. Python prints nothing but
 // blanks there, but launchers put a rank or a time before each line.
 std::optional<std::string_view> prefix_of_last(const std::vector<std::string>& lines) {
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {

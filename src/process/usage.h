@@ -7,7 +7,7 @@
 
 namespace gangrun::process {
 
-// What a group of processes uses now.
+// The present use of resources by a group of processes.
 struct Usage {
   std::uint64_t memory_bytes = 0;  // resident, shared pages counted in each
   double cpu_seconds = 0;          // of the living ones and of the children that they have reaped

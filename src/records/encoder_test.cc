@@ -94,7 +94,7 @@ TEST(Encoder, BuffersThatAreTooShortAreRefused) {
   EXPECT_FALSE(encode(fields, {}, 0, 1, file).ok());
 }
 
-// What the writer that puts zeros behind lines makes of them.
+// The lines of the writer that puts zeros behind them.
 std::string written(const ZeroEndedLines::Lines& lines) {
   std::string made;
   for (const auto& [begin, end] : lines.places) {

@@ -10,7 +10,7 @@
 
 namespace gangrun::records {
 
-// What the values of a feature are; numbered as the fields of the message are.
+// The kind of the values of a feature; numbered as the fields of the message are.
 enum class Kind : std::uint8_t { kBytes = 1, kFloat = 2, kInt64 = 3 };
 
 // "bytes", "float" or "int64".

@@ -11,7 +11,8 @@ namespace gangrun::records {
 
 inline constexpr std::size_t kHeaderBytes = 12;
 inline constexpr std::size_t kFooterBytes = 4;
-// Of one record; more is taken for a damaged file. Batches count in 32 bits, as Arrow does.
+// The size of one record; more is taken for a damaged file. Batches count in 32 bits, as Arrow
+// does.
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 30;
 
 struct Frame {

@@ -23,7 +23,7 @@ inline constexpr std::size_t kMaxJoinHostBytes = 255;
 inline constexpr std::size_t kMaxHostReasonBytes = 300;
 inline constexpr int kMaxPlacesAttempt = 1'000'000'000;
 
-// Who comes.
+// The task that comes.
 struct JoinRequest {
   job::TaskId task;
   int attempt = 0;          // the place's own number, for people

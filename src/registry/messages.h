@@ -21,7 +21,7 @@
 #include "job/task_id.h"
 #include "registry/message_forms.h"
 
-// What agents and the master say to each other in a session (docs/protocols/registry.md): one JSON
+// The messages of agents and the master in a session (docs/protocols/registry.md): one JSON
 // object in each text frame. Decoding is strict: an unknown member, a wrong type or a value over a
 // limit is an error that names it.
 namespace gangrun::registry {
@@ -46,8 +46,8 @@ struct PastExit {
   friend bool operator==(const PastExit&, const PastExit&) = default;
 };
 
-// Where an agent can be told that its master is at another place now (control.h), on the host of
-// its address.
+// The address at which an agent learns that its master is at another place now (control.h), on the
+// host of its address.
 struct ControlAddress {
   std::uint16_t port = 0;
   std::string fingerprint;  // of the agent's certificate
@@ -74,7 +74,7 @@ struct ReportMessage {
   int generation = 0;            // of the same run
   std::int64_t user_pid = 0;     // of the run that goes on, else 0
   std::optional<PastExit> exit;  // exactly when the state is kExited
-  // What else is held for the task beside the port of its address, in the job's order.
+  // The further ports that are held for the task beside that of its address, in the job's order.
   std::vector<std::uint16_t> more_ports{};
   std::string address_reason{};  // why this address and no other of its host
   std::optional<ControlAddress> control{};
@@ -184,7 +184,7 @@ struct PortLostMessage {
   friend bool operator==(const PortLostMessage&, const PortLostMessage&) = default;
 };
 
-// What the run tells of itself, when it has changed, and once more in each new session.
+// The figures of the run, when they have changed, and once more in each new session.
 struct FiguresMessage {
   int attempt = 1;
   int generation = 1;
@@ -223,7 +223,7 @@ struct ResultMessage {
   friend bool operator==(const ResultMessage&, const ResultMessage&) = default;
 };
 
-// What a process asks of its agent's key-value store (docs/protocols/rendezvous.md), which the
+// The request of a process to its agent's key-value store (docs/protocols/rendezvous.md), which the
 // master keeps for the whole gang. The `id` comes back in the answer.
 struct RendezvousMessage {
   int attempt = 1;

@@ -16,7 +16,8 @@ constexpr std::size_t kMacBytes = 10;
 constexpr std::string_view kMessageType("\x00\x01", 2);
 constexpr std::size_t kSequenceBytes = 4;
 constexpr std::size_t kTrailerBytes = kMacBytes + kMessageType.size() + kSequenceBytes;
-// What a server takes at once where it does not say, and what we take of what it says.
+// The bytes that a server takes at once if it names no limit, and the most that we take of its
+// limit.
 constexpr std::int64_t kDefaultMaxBuffer = 65536;
 constexpr std::int64_t kMinMaxBuffer = 256;
 constexpr std::string_view kNonceCount = "00000001";  // a login is done once for each connection
@@ -170,7 +171,7 @@ DigestMd5::Guard DigestMd5::guard(std::string_view direction) const {
   return guard;
 }
 
-// What proves that the password is known: with "AUTHENTICATE" to the server, without to the client.
+// The proof that the password is known: with "AUTHENTICATE" to the server, without to the client.
 std::string DigestMd5::proof(std::string_view verb) const {
   std::string what = base::format("{}:{}", verb, identity_.digest_uri);
   if (protection_ != Protection::kAuthentication) what += ":" + std::string(32, '0');

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kLayersBytes = 4;
 constexpr std::uint32_t kMaxBytes = 0xffffff;  // that three bytes can say
-// Of a piece of ours: what a server takes at once is often more than it likes to.
+// The largest piece of ours: a server often takes more at once than it likes to.
 constexpr std::uint32_t kMaxPieceBytes = 65536;
 constexpr std::uint32_t kMinPieceBytes = 64;
 

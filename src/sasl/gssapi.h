@@ -13,7 +13,7 @@
 
 namespace gangrun::sasl {
 
-// What the two sides agree upon after a login by Kerberos (RFC 4752, 3.1 and 3.3): four bytes, of
+// The agreement of the two sides after a login by Kerberos (RFC 4752, 3.1 and 3.3): four bytes, of
 // which the first names layers and the others how much a side takes at once.
 struct SecurityLayers {
   std::vector<Protection> offered{};  // the strongest first
@@ -27,7 +27,7 @@ std::string encode_security_layer(Protection chosen, std::uint32_t max_bytes);
 // The client's side of GSSAPI, the SASL mechanism of Kerberos.
 class Gssapi final : public Mechanism {
  public:
-  // Of what the server offers, the strongest of `accepted` is taken; `asker` is what accepts
+  // The strongest of `accepted` that the server offers is taken; `asker` is what accepts
   // nothing else, for people.
   Gssapi(std::unique_ptr<kerberos::SecurityContext> context, std::vector<Protection> accepted,
          std::string asker)

@@ -26,10 +26,10 @@ class Keeper {
   void connected();
   void disconnected();
 
-  // What is to be sent now, in this order; each is answered by done().
+  // The operations to be sent now, in this order; done() answers each.
   std::vector<Operation> next();
   void done(const Operation& operation, const Answer& answer);
-  // What has failed is tried again.
+  // Operations that have failed are tried again.
   void retry();
 
   // Whether the server has exactly what is wanted.
@@ -38,7 +38,7 @@ class Keeper {
   [[nodiscard]] bool has_room() const { return under_way_ <= kMaxUnderWay / 2; }
   // Whether something waits for retry().
   [[nodiscard]] bool has_failed() const { return has_failed_; }
-  // What failed first since connected() or retry(), for people; empty: nothing since connected().
+  // The first failure since connected() or retry(), for people; empty: none since connected().
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:

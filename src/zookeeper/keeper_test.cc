@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using Code = Answer::Code;
 
-// What ZooKeeper's server does with operations, as far as a Keeper sees it.
+// The work of ZooKeeper's server with operations, as far as a Keeper sees it.
 class Server {
  public:
   struct There {

@@ -55,7 +55,7 @@ struct Operation {
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 
-// What became of an operation.
+// The outcome of an operation.
 struct Answer {
   enum class Code {
     kDone,

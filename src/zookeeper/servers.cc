@@ -8,7 +8,7 @@ namespace gangrun::zookeeper {
 
 namespace {
 
-// Where ZooKeeper listens unless it is told otherwise.
+// The port on which ZooKeeper listens by default.
 constexpr std::string_view kDefaultPort = "2181";
 
 }  // namespace

@@ -22,14 +22,14 @@ namespace {
 // After each server was tried once.
 constexpr std::chrono::seconds kPauseOfARound(1);
 constexpr std::chrono::seconds kShortestTry(1);
-// Of one step of a login: a server of Kerberos may have to answer for it.
+// The limit of one step of a login: a server of Kerberos may have to answer for it.
 constexpr std::chrono::seconds kLoginStepLimit(30);
 
 }  // namespace
 
 class Session::Impl {
  public:
-  // What one server is to us.
+  // The state of one server.
   struct Target {
     std::string name;
     std::string host;
@@ -106,7 +106,7 @@ class Session::Impl {
                 [this](const base::Error& error) { lose(error.message + hint_at_close()); }});
   }
 
-  // Of a server that has ended a connection without a word.
+  // The words about a server that has ended a connection without a word.
   [[nodiscard]] std::string hint_at_close() const {
     if (stage_ != Stage::kDialing || !is_open_) return "";
     if (!has_tls_) return "; it may take only TLS (zookeeper.tls)";

@@ -15,7 +15,7 @@
 #include "base/unique_fd.h"
 #include "net/frames.h"
 
-// What a real server answers is tested with one: tests/integration/test_zookeeper.py.
+// The answers of a real server are tested with one: tests/integration/test_zookeeper.py.
 namespace gangrun::zookeeper {
 namespace {
 

@@ -11,7 +11,7 @@
 #include "base/secret.h"
 #include "zookeeper/node.h"
 
-// What passes between a client and a ZooKeeper server (org.apache.zookeeper.proto, its records in
+// The packets between a client and a ZooKeeper server (org.apache.zookeeper.proto, its records in
 // the encoding "jute"): frames of a length and a record. Texts and records only, no socket.
 namespace gangrun::zookeeper {
 
@@ -56,11 +56,12 @@ struct Reply {
   std::string_view record{};     // of the frame
 };
 base::Result<Reply> parse_reply(std::string_view frame);
-// Of a reply to a step of a login that the server has not refused; empty: it says nothing.
+// The token of a reply to a step of a login that the server has not refused; empty: none.
 base::Result<std::string> login_token_of(const Reply& reply);
-// What a refusal that ends the session means, as a sentence without its subject; empty: it is none.
+// The meaning of a refusal that ends the session, as a sentence without its subject; empty: it is
+// none.
 std::string refusal_of(const Reply& reply);
-// What became of an operation; `session` is our own. An error: it is no answer to that.
+// The outcome of an operation; `session` is our own. An error: it is no answer to that.
 base::Result<Answer> answer_of(const Reply& reply, const Operation& operation,
                                std::int64_t session);
 

@@ -96,8 +96,8 @@ class JobFolder {
   base::UniqueFd lock_;
 };
 
-// The letters that a certificate, a label of Kubernetes and a name of DNS can have: an id is a part
-// of all.
+// The most bytes that a certificate, a label of Kubernetes and a name of DNS can have: an id is a
+// part of all.
 inline constexpr std::size_t kMaxJobIdBytes = 63;
 
 // "wine-20260131-120000-3fa1": name, time (UTC; after the last dash milliseconds in

@@ -34,7 +34,7 @@ namespace {
 
 using base::Result;
 
-// The changes of a job's files; all that they tell is a time.
+// The most files of a job that are read; all that they tell is a time.
 constexpr std::size_t kMaxLooked = 10'000;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
 constexpr std::size_t kMaxStoredSpecBytes = std::size_t{64} << 20U;

@@ -28,7 +28,7 @@ class HostChoice {
                                  const std::vector<std::string>& avoided, const LookAt& look_at);
   // Takes a slot for a task that is there already. False where there is no such host.
   bool take_back(const std::string& host) { return slots_.take_back(host); }
-  // The resources that take() or take_back() took.
+  // Gives back what take() or take_back() took.
   void give_back(const std::string& host);
 
  private:

@@ -99,7 +99,7 @@ class LocalCluster final : public Cluster, private AgentBookOutput {
   std::map<std::string, AgentKey> starter_keys_;  // of those that a starter has
   // The last one takes new agents, if it is open; what is before it is ending.
   std::list<std::unique_ptr<StarterLink>> starters_;
-  // The number of the agent that is started next.
+  // The network of the agent that is started next.
   std::optional<HostNetwork> network_;
   std::vector<base::UniqueFd> gpu_locks_;
   net::DeadlineTimer timer_;

@@ -22,7 +22,7 @@ class Slots {
   // Takes a slot of this host whether it has a free one or not, for a task that is there already.
   // False where there is no such host.
   bool take_back(const std::string& host);
-  // The resources that take() gave; a slot for each call.
+  // Gives back what take() gave; a slot for each call.
   void give_back(const std::string& host);
 
  private:

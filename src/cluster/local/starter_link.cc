@@ -208,7 +208,7 @@ void StarterLink::on(const process::Packet& packet) {
 }
 
 void StarterLink::on_end() {
-  // The ends that it told before.
+  // Its earlier words come first.
   if (socket_) hear();
   close();
   std::string words = "the first process of its PID namespace has ended";

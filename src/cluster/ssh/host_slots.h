@@ -23,7 +23,7 @@ class HostSlots {
   std::optional<std::size_t> take(const std::string& wanted, const std::set<std::string>& unusable);
   // Takes a slot of this host whether it has a free one or not, for a task that is there already.
   void take_back(std::size_t host) { ++entries_[host].taken; }
-  // The resources that take() gave; a slot for each call.
+  // Gives back what take() gave; a slot for each call.
   void give_back(std::size_t host) { --entries_[host].taken; }
 
  private:

@@ -31,7 +31,7 @@ struct Submitting {
   job::ShippedFiles files;
   std::string agent_program;
   base::WallTime submitted;
-  // The file of the keytab that the job brings, by which its tokens are replaced; else empty.
+  // Set if the job brings a keytab, by which its tokens are replaced.
   std::string client_program{};  // gangrun itself
   std::string keytab{};
   std::string krb5_config{};  // KRB5_CONFIG

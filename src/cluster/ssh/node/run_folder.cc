@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 
 // An older keeper gives the lock up in no time, and killed agents end as fast.
 constexpr std::chrono::milliseconds kLookAgain(20);
-// The folder may be that of a keeper that was killed.
+// The time that a killed keeper may take to be gone.
 constexpr std::chrono::seconds kKilledHolderLimit(2);
 constexpr auto kKept = std::chrono::hours(24);
 constexpr std::size_t kMaxSocketPath = sizeof(sockaddr_un{}.sun_path) - 1;

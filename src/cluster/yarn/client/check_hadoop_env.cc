@@ -12,7 +12,7 @@ namespace {
 
 using cluster::Verdict;
 
-// Its users look for this class's words.
+// Its users look for the lines of this logger.
 constexpr std::string_view kLogger = "tf_yarn.bin.check_hadoop_env";
 constexpr std::string_view kRootLogger = "root";
 // In the order of Part.
