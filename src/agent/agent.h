@@ -30,8 +30,7 @@
 
 namespace gangrun::agent {
 
-// Called with the files that a run has left, before the run's end is told: the place may bring
-// them.
+// The place's work with files that a run has left, before the run's end is told.
 struct Outputs {
   // `lost`: what was not kept, and why; empty: all was. `missing`: what the run has not written.
   using Done = std::function<void(std::string lost, std::string missing)>;
