@@ -17,7 +17,7 @@ namespace gangrun::page {
 // The newest state is made no more often, however many look.
 inline constexpr base::milliseconds kOldestState{500};
 
-// The user for whom YARN's proxy says to come: its cookie proxy-user; empty where it does not say.
+// The user for which YARN's proxy says to come: its cookie proxy-user; empty where it does not say.
 // To be believed from the proxy's own address only.
 std::string proxied_user(const net::HttpRequest& request);
 
