@@ -20,14 +20,15 @@
 #include <string>
 #include <vector>
 
+#include "agents/agents.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "host/job_master.h"
 #include "job/described.h"
 #include "job/spec_names.h"
-#include "master/master.h"
 #include "net/client.h"
 #include "registry/agent_config.h"
 #include "registry/agent_session.h"
@@ -103,6 +104,7 @@ class NullLogger final : public base::Logger {
 class NullListener final : public master::Listener {
  public:
   void on_changed() override {}
+  void on_published(const job::ClusterSpec&) override {}
   void on_incomplete_log(const job::TaskId&, std::string_view) override {}
   void on_warning(std::string_view sentence) override {
     std::fputs((std::string(sentence) + "\n").c_str(), stderr);
@@ -362,28 +364,36 @@ base::Result<> serve(int agents, const std::string& framework, Pipes pipes,
         if (spec_ms == 0) give_up("the agents have ended");
         loop.stop();
       });
-  Sessions place(loop, line);
-  GANGRUN_ASSIGN(auto certificate, net::make_job_certificate("bench", std::chrono::hours(1)));
-  GANGRUN_ASSIGN(const auto journal, journal::Writer::create(folder, {.job_id = "bench",
-                                                                      .attempt = 1,
-                                                                      .started = clock.wall_now(),
-                                                                      .origin = clock.now()}));
-  master::Settings settings;
-  settings.spec = spec_of(agents, framework);
-  settings.job_id = "bench";
-  settings.folder = settings.log_folder = settings.working_folder = folder;
-  settings.socket_path = folder + "/socket";
-  settings.host = "127.0.0.1";
-  settings.secret = base::Secret::generate();
-  settings.certificate = std::make_unique<net::JobCertificate>(std::move(certificate));
-  settings.agents_come_by_tls = true;
-  settings.tls_port_file = folder + "/tls.port";
-  settings.commanded_at = clock.now();
-  settings.master_lost = std::chrono::minutes(1);
+  GANGRUN_ASSIGN(const auto certificate, net::make_job_certificate("bench", std::chrono::hours(1)));
+  host::JobMasterInput input;
+  input.spec = spec_of(agents, framework);
+  input.job_id = "bench";
+  input.folder = folder;
+  input.secret = base::Secret::generate();
+  input.commanded_at = clock.now();
+  input.master_lost = std::chrono::minutes(1);
+  input.listening.socket_path = folder + "/socket";
+  input.listening.certificate = certificate;
+  input.listening.port_file = folder + "/tls.port";
+  input.records = {.journal_folder = folder, .log_folder = folder};
+  input.make_tasks = [&, secret = input.secret](const host::Ground& ground) {
+    agents::AgentsOptions options;
+    options.launch.spec = spec_of(agents, framework);
+    options.launch.job_id = "bench";
+    options.launch.secret = secret;
+    options.launch.host = "127.0.0.1";
+    options.launch.fingerprint = certificate.fingerprint;
+    options.launch.working_folder = options.launch.log_folder = folder;
+    return host::MadeTasks{.tasks = std::make_unique<agents::Agents>(
+                               ground.loop, ground.clock, ground.logger, ground.server,
+                               std::make_unique<Sessions>(loop, line), std::move(options)),
+                           .come_by_tls = true};
+  };
   const double cpu_before = cpu_ms();
   const std::int64_t bytes_before = peak_bytes();
-  master::Master master(loop, clock, logger, place, *journal, listener, std::move(settings));
-  GANGRUN_TRY(master.start());
+  GANGRUN_ASSIGN(const auto master,
+                 host::JobMaster::create(loop, clock, logger, std::move(input), listener));
+  GANGRUN_TRY(master->start());
   if (!loop.run_until([&] { return spec_ms > 0; }, clock.now() + kLimit)) {
     return base::deadline_exceeded("not all agents had the spec in time");
   }

@@ -80,12 +80,12 @@ class AgentTest : public testing::Test {
     };
     family_.emplace(std::move(setting));
     loop_.emplace();
-    server_.emplace(*loop_, config_.secret, registry::DeskOptions{milliseconds(50), seconds(60)},
-                    registry::ServerCallbacks{
-                        [] { return job::JobStatus(); },
-                        [this](registry::DeskEvent event) { events_.push_back(std::move(event)); },
-                        [](bool, const std::string&) {}},
-                    logger_);
+    server_.emplace(
+        *loop_, config_.secret, registry::DeskOptions{milliseconds(50), seconds(60)},
+        registry::ServerCallbacks{[] { return job::JobStatus(); }, [](bool, const std::string&) {}},
+        logger_);
+    server_->serve_agents(
+        [this](registry::DeskEvent event) { events_.push_back(std::move(event)); });
     server_->expect(kWorker, 1);
     ASSERT_TRUE(server_->listen_unix(config_.socket_path).ok());
   }

@@ -19,7 +19,7 @@
 #include "client/console.h"
 #include "client/context.h"
 #include "job/units.h"
-#include "master/login_errand.h"
+#include "mirror/login_errand.h"
 #include "places/places.h"
 #include "process/core_files.h"
 #include "process/open_files.h"
@@ -118,7 +118,7 @@ int start(int argc, char** argv) {
                   [&](const client::Command& one) { return one.name == name; })) {
     arguments.insert(arguments.begin(), name);
   }
-  if (arguments.size() == 1 && arguments[0] == master::kLoginErrandCommand) {
+  if (arguments.size() == 1 && arguments[0] == mirror::kLoginErrandCommand) {
     return client::to_int(cli::run_login_errand(context));
   }
   return client::to_int(cli::run_command_line(arguments, context));

@@ -9,7 +9,7 @@
 #include "base/format.h"
 #include "cli/commands.h"
 #include "kerberos/gssapi.h"
-#include "master/login_errand.h"
+#include "mirror/login_errand.h"
 #include "sasl/gssapi.h"
 
 namespace gangrun::cli {
@@ -19,7 +19,7 @@ namespace {
 base::Result<std::string> next_line() {
   std::string line;
   for (char letter = 0; std::cin.get(letter) && letter != '\n';) {
-    if (line.size() >= master::kMaxLoginLineBytes) {
+    if (line.size() >= mirror::kMaxLoginLineBytes) {
       return base::invalid_argument("a line of a login is too long");
     }
     line += letter;
@@ -36,7 +36,7 @@ struct Begun {
 
 base::Result<Begun> begin(const client::Context& context) {
   GANGRUN_ASSIGN(const std::string line, next_line());
-  GANGRUN_ASSIGN(const master::LoginErrand errand, master::login_errand_from(line));
+  GANGRUN_ASSIGN(const mirror::LoginErrand errand, mirror::login_errand_from(line));
   const bool has_config =
       !errand.krb5_config.empty() && ::access(errand.krb5_config.c_str(), R_OK) == 0;
   if (has_config && context.variable("KRB5_CONFIG").empty()) {
@@ -55,9 +55,9 @@ base::Result<Begun> begin(const client::Context& context) {
   return begun;
 }
 
-base::Result<master::LoginAnswer> answer_to(const std::string& line, sasl::Mechanism& mechanism) {
-  GANGRUN_ASSIGN(const std::string challenge, master::challenge_from(line));
-  master::LoginAnswer answer;
+base::Result<mirror::LoginAnswer> answer_to(const std::string& line, sasl::Mechanism& mechanism) {
+  GANGRUN_ASSIGN(const std::string challenge, mirror::challenge_from(line));
+  mirror::LoginAnswer answer;
   GANGRUN_ASSIGN(answer.token, mechanism.respond(challenge));
   answer.is_last = mechanism.has_answered();
   return answer;
@@ -68,7 +68,7 @@ base::Result<master::LoginAnswer> answer_to(const std::string& line, sasl::Mecha
 client::ExitStatus run_login_errand(client::Context& context) {
   const auto begun = begin(context);
   if (!begun.ok()) {
-    context.console.out(to_line(base::Result<master::LoginAnswer>(begun.error())));
+    context.console.out(to_line(base::Result<mirror::LoginAnswer>(begun.error())));
     return client::ExitStatus::kCouldNotStart;
   }
   while (true) {

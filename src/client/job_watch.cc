@@ -79,12 +79,13 @@ void JobWatch::tell_trouble(const std::string& sentence) {
 }
 
 void JobWatch::give_notice(const std::string& by) {
-  const auto told = [this](const Result<>& answer) {
+  const auto told = [this](const Result<cluster::Answer>& answer) {
     const bool is_told = answer.ok() || answer.error().code == base::Code::kFailedPrecondition;
     if (!is_told) callbacks_.on_trouble(answer.error().message);
   };
-  const auto asked = stop_worker_.run(
-      [site = stop_site_.get(), job = job_, by] { return site->give_notice(job, by); }, told);
+  const auto asked = stop_worker_.run([site = stop_site_.get(), job = job_,
+                                       by] { return site->ask(job, cluster::notice_question(by)); },
+                                      told);
   if (!asked.ok()) callbacks_.on_trouble(asked.error().message);
 }
 

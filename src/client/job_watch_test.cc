@@ -46,7 +46,10 @@ class ScriptedSite final : public cluster::Site {
     const std::size_t at = stops_++;
     return stopped_[std::min(at, stopped_.size() - 1)];
   }
-  Result<> give_notice(std::string_view, const std::string&) override { return stopped_.front(); }
+  Result<cluster::Answer> ask(std::string_view, const cluster::Question&) override {
+    GANGRUN_TRY(stopped_.front());
+    return cluster::Answer{};
+  }
   Result<cluster::TunnelAgent> tunnel_agent(std::string_view, const job::TaskId&) override {
     return base::unavailable("nobody asks");
   }

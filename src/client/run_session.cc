@@ -1,5 +1,6 @@
 #include "client/run_session.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -44,6 +45,7 @@ class Session final : public master::Listener {
 
   // The next look at the status comes by itself.
   void on_changed() override {}
+  void on_published(const job::ClusterSpec&) override {}
   // What is shown is read from the log files, which are complete whatever the pace, but for this.
   void on_incomplete_log(const job::TaskId& task, std::string_view what) override {
     display_->warning(base::format("the log of {} is incomplete: {}", job::to_string(task), what));
@@ -108,27 +110,27 @@ Result<> Session::start() {
 Result<> Session::start_master() {
   display_ = std::make_unique<JobDisplay>(loop_, context_,
                                           view_options(options_.display, plan_.spec.task_ids()),
-                                          [this] { return master_->status(); });
+                                          [this] { return master_->job().status(); });
   const host::LocalMasterOptions options{.launch = plan_.launch,
                                          .ports = plan_.ports,
                                          .zookeeper_files = plan_.zookeeper_files,
                                          .commanded_at = context_.commanded_at};
   GANGRUN_ASSIGN(master_, host::LocalMaster::create(loop_, context_.clock, *folder_, plan_.spec,
                                                     options, *backend_, *this));
-  GANGRUN_TRY(display_->open_logs(folder_->paths().logs(), master_->status().tasks));
+  GANGRUN_TRY(display_->open_logs(folder_->paths().logs(), master_->job().status().tasks));
   GANGRUN_TRY(master_->start());
-  display_->start(master_->status());
+  display_->start(master_->job().status());
   guard_->set_words(base::format(
       "{0} has not ended in order: `gangrun status {0}` tells what became of it", folder_->id()));
-  if (signals_seen_ > 0) master_->request_stop(early_signal_, signals_seen_ > 1);
-  if (master_->is_joined()) {
+  if (signals_seen_ > 0) master_->job().request_stop(early_signal_, signals_seen_ > 1);
+  if (master_->job().tasks_come_by_themselves()) {
     display_->joinable({.host = plan_.launch.host,
-                        .port = master_->tls_port(),
+                        .port = master_->job().tls_port(),
                         .fingerprint = folder_->certificate().fingerprint,
                         .secret_file = folder_->paths().secret()});
   } else if (plan_.launch.serve_tls) {
     display_->notice(base::format("the registry is served by TLS at {}:{}, certificate {}",
-                                  plan_.launch.host, master_->tls_port(),
+                                  plan_.launch.host, master_->job().tls_port(),
                                   folder_->paths().certificate()));
   }
   return {};
@@ -138,8 +140,12 @@ void Session::on_signal(int number) {
   const std::string name = host::name_of_signal(number);
   if (process::is_notice(number)) {
     if (master_ == nullptr || finished_) return;
-    return display_->notice(base::format("{}: passed on to {} as a notice", name,
-                                         base::count_text(master_->give_notice(name), "task")));
+    return master_->job().ask(
+        cluster::notice_question(name), [this, name](const cluster::Answer& answer) {
+          const auto told = std::ranges::count(answer.tasks, "", &cluster::TaskAnswer::refused);
+          display_->notice(base::format("{}: passed on to {} as a notice", name,
+                                        base::count_text(told, "task")));
+        });
   }
   ++signals_seen_;
   if (master_ == nullptr) {
@@ -150,13 +156,13 @@ void Session::on_signal(int number) {
   // Only the place, and a reader that takes nothing, keep us here then.
   if (finished_) return display_->give_up();
   display_->notice(
-      master_->is_settling()
+      master_->job().is_settling()
           ? base::format("{}: the tasks have ended; files of theirs are not waited for", name)
       : signals_seen_ == 1
           ? base::format("{}: the tasks have {} to stop; send it again to kill them at once", name,
                          base::to_words(plan_.spec.timeouts.stop))
           : base::format("{} again: the tasks are killed at once", name));
-  master_->request_stop(name, signals_seen_ > 1);
+  master_->job().request_stop(name, signals_seen_ > 1);
 }
 
 // What the place is not asked to confirm within a moment is not waited for. A place that answers
@@ -197,7 +203,7 @@ ExitStatus Session::wait() {
     const std::string silent = left_ ? backend_->silent() : "";
     display_->warning(silent.empty() ? cleared.error().message : silent);
   }
-  const job::JobStatus status = master_->status();
+  const job::JobStatus status = master_->job().status();
   const ExitStatus exit_status = exit_status_of(status, signals_seen_ > 0);
   display_->finish(status, exit_status);
   if (signals_seen_ > 1) guard_->end_within(kGoingLimit, exit_status);

@@ -11,7 +11,7 @@
 #include "host/local_launch.h"
 #include "host/port_range.h"
 #include "job/spec.h"
-#include "registry/zookeeper_files.h"
+#include "mirror/zookeeper_files.h"
 
 namespace gangrun::client {
 
@@ -24,8 +24,8 @@ struct RunPlan {
   std::unique_ptr<host::Backend> backend{};  // where its tasks run
   // What only its place has to say of it in a plan: lines with a name each.
   std::vector<std::pair<std::string, std::string>> more{};
-  registry::ZooKeeperFiles zookeeper_files{};  // secrets among them
-  std::string where_tasks_work{};              // in a plan, where that is not the client's folder
+  mirror::ZooKeeperFiles zookeeper_files{};  // secrets among them
+  std::string where_tasks_work{};            // in a plan, where that is not the client's folder
 };
 
 // Starts the job with its master in this very process, shows it and waits for its end.

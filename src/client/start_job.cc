@@ -12,7 +12,7 @@
 #include "client/given_variables.h"
 #include "client/place.h"
 #include "client/prepare.h"
-#include "master/open_files.h"
+#include "host/open_files.h"
 
 namespace gangrun::client {
 
@@ -52,7 +52,7 @@ base::Result<job::JobSpec> settle_input(const RunOptions& options, const Context
   GANGRUN_TRY(context.places.check_flags(options, spec));
   const Place& place = *context.places.find(spec.on);
   GANGRUN_TRY(check_files(spec, context.folder, place.rules().brings_files));
-  if (place.has_master_here()) GANGRUN_TRY(master::check_open_files(spec));
+  if (place.has_master_here()) GANGRUN_TRY(host::check_open_files(spec));
   return spec;
 }
 

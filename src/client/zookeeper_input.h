@@ -5,23 +5,23 @@
 #include "base/result.h"
 #include "client/context.h"
 #include "job/spec.h"
-#include "master/kerberos_login.h"
+#include "mirror/kerberos_login.h"
+#include "mirror/zookeeper_files.h"
 #include "net/event_loop.h"
-#include "registry/zookeeper_files.h"
 
 namespace gangrun::client {
 
 // The contents of the files that the job names for its ZooKeeper, from the folder where gangrun was
 // called; nothing where it names none. Errors are bad input.
-base::Result<registry::ZooKeeperFiles> zookeeper_files(const job::JobSpec& spec,
-                                                       const Context& context);
+base::Result<mirror::ZooKeeperFiles> zookeeper_files(const job::JobSpec& spec,
+                                                     const Context& context);
 
 // Where the job cannot be without its ZooKeeper: whether that takes it, as seen from this machine,
 // with the ticket of `kerberos` (its program is this one). Runs the loop; kCancelled when
 // `is_cancelled`.
 base::Result<> check_required_zookeeper(net::EventLoop& loop, const job::JobSpec& spec,
-                                        const registry::ZooKeeperFiles& files,
-                                        master::LoginProgram kerberos, const Context& context,
+                                        const mirror::ZooKeeperFiles& files,
+                                        mirror::LoginProgram kerberos, const Context& context,
                                         const std::function<bool()>& is_cancelled);
 
 }  // namespace gangrun::client

@@ -10,9 +10,10 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cluster/container_names.h"
+#include "cluster/tasks.h"
+#include "gang/event.h"
 #include "job/cluster_spec.h"
 #include "job/ends.h"
-#include "job/reason.h"
 #include "job/spec.h"
 #include "job/task_id.h"
 
@@ -33,11 +34,6 @@ struct Launch {
   base::Json agent_config;
 };
 
-// The place has nothing to give yet, and says why.
-struct Waiting {
-  std::string reason;
-};
-
 struct Allocated {
   job::TaskId task;
   int attempt = 0;
@@ -54,30 +50,12 @@ struct PreemptionNotice {
   base::Instant deadline;  // not before
 };
 
-// The place will never give what was asked, or is gone for good.
-struct Gone {
-  std::string detail;  // as the place says it
-  job::Reason reason = job::Reason::kClusterGone;
-};
-
-// Nothing is heard of a host for some time: whether its tasks end cannot be told. Comes again as
-// long as it is so.
-struct HostSilent {
-  std::string host;
-  std::vector<job::TaskId> tasks;  // that have, or may have, an agent there
-};
-
-// What the user is to know of the job at this place, beside its tasks: it goes on.
-struct Remark {
-  std::string sentence;
-};
-
 // Every start() is answered by exactly one job::AgentEnded: the agent has ended, and nothing that
 // it started is alive.
-using Event =
-    std::variant<Waiting, Allocated, PreemptionNotice, job::AgentEnded, Gone, HostSilent, Remark>;
+using Event = std::variant<gang::ClusterWaiting, Allocated, PreemptionNotice, job::AgentEnded,
+                           gang::ClusterGone, gang::HostSilent, Remark>;
 
-// A place that runs tasks, as the master sees it. Called on the loop's thread only; events come on
+// A place that starts the agents of tasks. Called on the loop's thread only; events come on
 // it too, never from inside a call.
 class Cluster {
  public:

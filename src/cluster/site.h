@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/secret.h"
+#include "cluster/question.h"
 #include "job/cluster_spec.h"
 #include "job/status.h"
 #include "job/task_id.h"
@@ -115,9 +116,8 @@ class Site {
   // Asks for the job's end and returns; at_once: without any grace. kFailedPrecondition where it
   // has ended already.
   virtual base::Result<> stop(std::string_view job, bool at_once, const std::string& by) = 0;
-  // Has the tasks told that their place may end them (a batch system's warning); nothing is
-  // stopped.
-  virtual base::Result<> give_notice(std::string_view job, const std::string& by) = 0;
+  // Asks tasks of the job, for as long as the question's limit allows and not much longer.
+  virtual base::Result<Answer> ask(std::string_view job, const Question& question) = 0;
   // Of a job that has not ended; kUnavailable while the task has no agent, or the job no master.
   virtual base::Result<TunnelAgent> tunnel_agent(std::string_view job, const job::TaskId& task) = 0;
   // What is there now, in the order of the tasks.

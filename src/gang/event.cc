@@ -44,6 +44,21 @@ bool asks_for_end(const Event& event) {
       event);
 }
 
+std::optional<job::Exited> run_end_in(const Event& event) {
+  using RunEnd = std::optional<job::Exited>;
+  return std::visit(
+      base::Overloaded{
+          [](const job::AgentEnded& ended) {
+            if (!ended.run) return RunEnd();
+            return RunEnd({ended.task, ended.run->attempt, ended.run->report, ended.ended_at});
+          },
+          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, job::Exited,
+                               SessionLost, Reattached, Progress, StopRequested, ClusterGone,
+                               TimePassed, Resumed, HostSilent> auto&) { return RunEnd(); },
+      },
+      event);
+}
+
 bool tells_of_start(const Event& event) {
   return std::visit(
       base::Overloaded{

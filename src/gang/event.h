@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -198,6 +199,8 @@ std::string_view name_of(const Event& event);
 [[nodiscard]] bool is_time(const Event& event);         // only the time went on
 [[nodiscard]] bool asks_for_end(const Event& event);    // somebody asked for the end of the job
 [[nodiscard]] bool tells_of_start(const Event& event);  // a task runs
+// What the run of an agent came to that has ended unheard: it happened before this event.
+[[nodiscard]] std::optional<job::Exited> run_end_in(const Event& event);
 
 // The event with its instants `by` later.
 [[nodiscard]] Event moved_by(base::Duration by, Event event);

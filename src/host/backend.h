@@ -5,28 +5,33 @@
 #include <memory>
 #include <string>
 
+#include "agents/agents.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/result.h"
-#include "cluster/cluster.h"
 #include "cluster/kept/job_folder.h"
+#include "host/job_master.h"
 #include "host/local_launch.h"
 #include "job/spec.h"
-#include "master/master.h"
 #include "net/event_loop.h"
 
 namespace gangrun::host {
 
-// What a cluster is made of, for a master of this machine. All outlive the cluster.
+// What tasks are made of, for a master of this machine. All outlive the tasks.
 struct BackendInput {
-  net::EventLoop& loop;
-  base::Logger& logger;
+  const Ground& ground;
   const cluster::JobFolder& folder;
   const job::JobSpec& spec;
   const LocalLaunch& launch;
   // Whether the tasks go on when this process is killed, until their lease is over.
   bool tasks_outlive_us = false;
 };
+
+// For agents that come by the master's socket and write their logs to the job's folder.
+agents::AgentsOptions agents_options(const BackendInput& input);
+// The same, for those that come by TLS.
+agents::AgentsOptions agents_by_tls(const BackendInput& input);
+// What the launch has to tell the job's user from the beginning.
+std::vector<std::string> remarks_of(const LocalLaunch& launch);
 
 // What a place gives to a master that runs in a process of this machine. It outlives the master.
 class Backend {
@@ -43,13 +48,7 @@ class Backend {
   // How long tasks go on without their master where the job does not say.
   [[nodiscard]] virtual std::chrono::milliseconds master_lost(const job::JobSpec& spec,
                                                               bool tasks_outlive_us) const = 0;
-  // What the master has to know of its cluster before there is one.
-  virtual void settle(const job::JobSpec& /*spec*/, master::Settings& /*settings*/) const {}
-  // The cluster; what it gives the master beside that goes to `settings`.
-  virtual base::Result<std::unique_ptr<cluster::Cluster>> make_cluster(
-      const BackendInput& input, master::Settings& settings) = 0;
-  // The cluster has its master.
-  virtual void begin() {}
+  virtual base::Result<MadeTasks> make_tasks(const BackendInput& input) = 0;
   // Whoever ends the job does not wait for what is silent: the place is asked whether it answers.
   virtual void hurry(net::EventLoop& /*loop*/) {}
   // Whom the end of the job cannot be told as nobody has answered since hurry(), what may be left

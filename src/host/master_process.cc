@@ -37,6 +37,7 @@ class MasterProcess final : public master::Listener {
   void wait();
 
   void on_changed() override {}
+  void on_published(const job::ClusterSpec&) override {}
   void on_incomplete_log(const job::TaskId&, std::string_view) override {}  // among its lines
   void on_warning(std::string_view) override {}  // the master's log has it
   void on_remark(std::string_view) override {}   // likewise, and its status
@@ -61,10 +62,10 @@ Result<base::Json> read_json(const std::string& path) {
   return base::parse_json(text, kMaxStoredBytes);
 }
 
-Result<registry::ZooKeeperFiles> read_zookeeper_files(const cluster::JobPaths& paths) {
+Result<mirror::ZooKeeperFiles> read_zookeeper_files(const cluster::JobPaths& paths) {
   const auto json = read_json(paths.zookeeper());
-  if (json.ok()) return base::from_json<registry::ZooKeeperFiles>(*json);
-  if (json.error().code == base::Code::kNotFound) return registry::ZooKeeperFiles();
+  if (json.ok()) return base::from_json<mirror::ZooKeeperFiles>(*json);
+  if (json.error().code == base::Code::kNotFound) return mirror::ZooKeeperFiles();
   return json.error();
 }
 
@@ -97,23 +98,24 @@ Result<> MasterProcess::start(const std::string& folder, base::Instant commanded
   }
   GANGRUN_ASSIGN(master_,
                  LocalMaster::create(loop_, clock_, *folder_, spec, options, *backend_, *this));
-  if (master_->has_verdict()) {
+  if (master_->job().has_verdict()) {
     finished_ = true;
     return {};
   }
   GANGRUN_TRY(master_->start());
-  if (signals_seen_ > 0) master_->request_stop(early_signal_, signals_seen_ > 1);
+  if (signals_seen_ > 0) master_->job().request_stop(early_signal_, signals_seen_ > 1);
   return {};
 }
 
 void MasterProcess::on_signal(int number) {
   if (process::is_notice(number)) {
-    if (master_) (void)master_->give_notice(name_of_signal(number));
-    return;
+    if (master_ == nullptr) return;
+    return master_->job().ask(cluster::notice_question(name_of_signal(number)),
+                              [](const cluster::Answer&) {});
   }
   ++signals_seen_;
   early_signal_ = name_of_signal(number);
-  if (master_) master_->request_stop(early_signal_, signals_seen_ > 1);
+  if (master_) master_->job().request_stop(early_signal_, signals_seen_ > 1);
 }
 
 void MasterProcess::wait() {

@@ -89,6 +89,9 @@ struct TaskPort {
   friend bool operator==(const TaskPort&, const TaskPort&) = default;
 };
 
+// Of a task's last line, as it is shown.
+inline constexpr std::size_t kMaxLastLineBytes = 400;
+
 struct TaskStatus {
   TaskId task;
   Policy policy = Policy::kTracked;

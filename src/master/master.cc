@@ -1,19 +1,17 @@
 #include "master/master.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 #include <variant>
 
-#include "base/files.h"
 #include "base/format.h"
 #include "base/overloaded.h"
 #include "base/strings.h"
-#include "cluster/container_names.h"
-#include "frameworks/environment.h"
-#include "job/described.h"
-#include "master/agent_launch.h"
-#include "master/master_internal.h"
+#include "cluster/task_files.h"
+#include "journal/recorded_gang.h"
+#include "master/asking.h"
+#include "master/decision_gate.h"
+#include "master/task_status.h"
 
 namespace gangrun::master {
 
@@ -34,46 +32,112 @@ gang::Gang::Limits gang_limits(std::chrono::milliseconds master_lost) {
   return limits;
 }
 
-registry::ServerCallbacks Master::Impl::callbacks() {
-  registry::ServerCallbacks callbacks;
-  callbacks.event = [this](registry::DeskEvent event) { on_desk(std::move(event)); };
-  callbacks.status = [this] { return status(); };
-  callbacks.stop = [this](bool at_once, std::string by) { request_stop(std::move(by), at_once); };
-  callbacks.notice = [this](const std::string& by) { (void)give_notice(by); };
-  if (settings_.joining != nullptr) {
-    callbacks.join = [this](const registry::JoinRequest& request) { return on_join(request); };
-  }
-  return callbacks;
-}
+class Master::Impl {
+ public:
+  Impl(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger, cluster::Tasks& tasks,
+       journal::Writer& journal, Listener& listener, Settings settings)
+      : loop_(loop),
+        clock_(clock),
+        logger_(logger),
+        tasks_(tasks),
+        journal_(journal),
+        listener_(listener),
+        job_(std::move(settings.job)),
+        records_(std::move(settings.records)),
+        waits_(settings.waits),
+        recorded_(job_.past ? std::move(job_.past->gang)
+                            : gang::Gang(job_.spec, gang_limits(waits_.master_lost)),
+                  journal, records_.can_be_followed),
+        gang_(recorded_.gang()),
+        state_(gang_.state()),
+        gate_(records_.far_copy, [this](const gang::Decision& decision) { carry_out(decision); }),
+        submitted_(base::to_iso8601(job_.past ? job_.past->submitted : clock.wall_now())) {}
+
+  base::Result<> start();
+  void set_trouble(std::string sentence) { trouble_ = std::move(sentence); }
+  void request_stop(std::string by, bool at_once);
+  void ask(const cluster::Question& question, cluster::OnAnswer on_answer);
+  [[nodiscard]] job::JobStatus status() const;
+  [[nodiscard]] std::optional<std::string> over() const;
+  [[nodiscard]] bool is_settling() const { return is_settling_; }
+
+ private:
+  void resume();
+  void handle(gang::Event event, std::optional<journal::PlaceRecord> place = {});
+  void act_upon(const journal::RecordedGang::Handled& handled);
+  void tell_of_journal();
+  void on_time();
+  void conclude();
+  void carry_out(const gang::Decision& decision);
+  void arm_timer();
+
+  void on(const cluster::Happened& event);
+  void on(const cluster::IncompleteLog& event);
+  void on(const cluster::TasksWarning& event);
+  void on(const cluster::Remark& event);
+
+  void obey(const gang::Allocate& decision) { tasks_.start(decision); }
+  void obey(const gang::Publish& decision);
+  void obey(const gang::Start& decision) { tasks_.run(decision, published_); }
+  void obey(const gang::Stop& decision) { tasks_.stop(decision); }
+  void obey(const gang::End& decision) { tasks_.end(decision); }
+  void obey(const gang::Kill& decision);
+  void obey(const gang::Warn& decision);
+  void obey(const gang::Finish& decision);
+  void publish(const job::ClusterSpec& spec);
+  void note_all_started();
+  void record(const base::Result<>& written);
+  [[nodiscard]] std::string waiting_for(base::Instant now) const;
+  [[nodiscard]] job::TaskStatus status_of(const gang::Task& task) const;
+
+  net::EventLoop& loop_;
+  const base::Clock& clock_;
+  base::Logger& logger_;
+  cluster::Tasks& tasks_;
+  journal::Writer& journal_;
+  Listener& listener_;
+  JobSettings job_;
+  const RecordSettings records_;
+  const WaitSettings waits_;
+  journal::RecordedGang recorded_;
+  const gang::Gang& gang_;
+  job::JobState state_;  // that was recorded last
+  DecisionGate gate_;
+  std::shared_ptr<const job::ClusterSpec> published_;
+  std::string submitted_;
+  std::string ended_;
+  std::optional<base::Instant> finished_at_;
+  std::optional<job::Cause> cause_;
+  std::string trouble_;
+  std::vector<std::string> remarks_;  // of the place
+  net::Timer remarks_timer_;
+  std::int64_t all_started_ms_ = -1;
+  bool journal_failed_ = false;
+  bool was_behind_ = false;
+  bool handling_ = false;
+  bool is_settling_ = false;  // the place brings what the tasks have written
+  net::Timer timer_;
+  std::unique_ptr<mirror::ZooKeeperCopy> zookeeper_;  // where the job asks for one
+};
 
 base::Result<> Master::Impl::start() {
-  if (!settings_.socket_path.empty()) GANGRUN_TRY(server_.listen_unix(settings_.socket_path));
-  if (settings_.certificate) {
-    GANGRUN_ASSIGN(tls_port_, listen_tls());
-    if (!settings_.tls_port_file.empty()) {
-      GANGRUN_TRY(
-          base::write_file_atomically(settings_.tls_port_file, std::to_string(tls_port_), 0600));
-    }
-  }
-  if (settings_.writes_lines) line_files_.emplace(logger_);
-  if (!settings_.past) GANGRUN_TRY(journal_.spec(settings_.spec));
-  cluster_.on_event([this](const cluster::Event& event) { on_cluster(event); });
-  remarks_ = settings_.remarks;
+  if (!job_.past) GANGRUN_TRY(journal_.spec(job_.spec));
+  tasks_.on_event([this](const cluster::TasksEvent& event) {
+    std::visit([this](const auto& each) { on(each); }, event);
+  });
+  remarks_ = job_.remarks;
   // Who listens may not be ready before this has returned.
   remarks_timer_ = loop_.after(base::Duration::zero(), [this] {
-    for (const std::string& sentence : settings_.remarks) {
+    for (const std::string& sentence : job_.remarks) {
       logger_.info("{}", sentence);
       listener_.on_remark(sentence);
     }
   });
-  if (settings_.direct != nullptr) {
-    settings_.direct->on_direct_event(
-        [this](const cluster::DirectEvent& event) { on_direct(event); });
-  }
-  zookeeper_ =
-      ZooKeeperCopy::begin(loop_, logger_, settings_, gang_, places_,
-                           [this](std::string_view sentence) { listener_.on_warning(sentence); });
-  if (settings_.past) {
+  zookeeper_ = mirror::ZooKeeperCopy::begin(
+      loop_, logger_, job_.spec, job_.zookeeper, gang_,
+      [this](const job::TaskId& task) { return tasks_.place_name(task); },
+      [this](std::string_view sentence) { listener_.on_warning(sentence); });
+  if (job_.past) {
     resume();
   } else {
     handle(gang::Begin{});
@@ -81,54 +145,79 @@ base::Result<> Master::Impl::start() {
   return {};
 }
 
-base::Result<std::uint16_t> Master::Impl::listen_tls() {
-  std::uint16_t port = settings_.tls_port;
-  while (true) {
-    auto listening =
-        settings_.listen_address.empty()
-            ? server_.listen_tls_everywhere(port, *settings_.certificate)
-            : server_.listen_tls(settings_.listen_address, port, *settings_.certificate);
-    if (listening.ok() || port >= settings_.last_tls_port) return listening;
-    ++port;
-  }
-}
-
-// The agents of the dead master are found again by their places, and have to be heard of within
-// their lease.
 void Master::Impl::resume() {
   logger_.info("continues from the journal of an earlier master");
-  if (const auto& all_started = settings_.past->all_started) {
-    all_started_ms_ = to_milliseconds(*all_started - settings_.commanded_at);
+  if (const auto& all_started = job_.past->all_started) {
+    all_started_ms_ = to_milliseconds(*all_started - job_.commanded_at);
   }
   if (gang_.cluster_spec().generation > 0) {
-    if (settings_.past->generation < gang_.cluster_spec().generation) {
+    if (job_.past->generation < gang_.cluster_spec().generation) {
       record(journal_.generation(gang_.cluster_spec()));
     }
     publish(gang_.cluster_spec());
   }
+  std::vector<cluster::Left> left;
   for (const gang::Task& task : gang_.tasks()) {
     if (task.phase == gang::Phase::kAsked || task.phase == gang::Phase::kGone) continue;
-    server_.expect(task.id, task.allocated_attempt);
-    server_.set_attempt(task.id, task.attempt);
-    cluster_.adopt(task.id, task.allocated_attempt, places_.handle(task));
-    // It has been told nothing yet, knows only where the old master was, and nobody knows where it
-    // is: another one is quicker than its time-out.
-    const bool is_out_of_reach = task.address.port == 0 && settings_.may_move;
-    if (is_out_of_reach) cluster_.stop(task.id, task.allocated_attempt, kAtOnce);
+    const auto place = job_.past->places.find({task.id, task.allocated_attempt});
+    left.push_back({.task = task.id,
+                    .allocated_attempt = task.allocated_attempt,
+                    .attempt = task.attempt,
+                    .has_reported = task.address.port != 0,
+                    .handle = place == job_.past->places.end() ? base::Json() : place->second});
   }
-  cluster_.release_others();
-  if (settings_.past->finish) {
+  tasks_.resume(left);
+  if (job_.past->finish) {
     // The dead one may not have come to it.
-    for (const std::string& warning : settings_.past->warnings) listener_.on_warning(warning);
-    obey(*settings_.past->finish);
+    for (const std::string& warning : job_.past->warnings) listener_.on_warning(warning);
+    obey(*job_.past->finish);
     return arm_timer();
   }
-  // One that is where the dead one was is found by its agents.
-  if (settings_.may_move) {
-    call_back_.begin({settings_.secret, {settings_.host, tls_port_}, settings_.attempt},
-                     places_.controls(gang_), clock_.now() + settings_.master_lost);
-  }
   handle(gang::Resumed{});
+}
+
+void Master::Impl::request_stop(std::string by, bool at_once) {
+  if (is_settling_) return tasks_.cut_short();
+  const bool is_urgent = at_once || gang_.state() == job::JobState::kStopping;
+  handle(gang::StopRequested{std::move(by), at_once});
+  // Behind all that is decided for it.
+  if (is_urgent) tasks_.hurry();
+}
+
+void Master::Impl::ask(const cluster::Question& question, cluster::OnAnswer on_answer) {
+  std::vector<AskableTask> tasks;
+  for (const gang::Task& task : gang_.tasks()) {
+    tasks.push_back(
+        {task.id, task.phase == gang::Phase::kStarting || task.phase == gang::Phase::kRunning});
+  }
+  ask_tasks(question, tasks, std::move(on_answer), [this](const auto& to_ask, const auto& told) {
+    // What it is about may be confidential.
+    logger_.info("a question ({}) goes to {}", base::printable(to_ask.kind),
+                 base::count_text(static_cast<std::int64_t>(to_ask.tasks.size()), "task"));
+    tasks_.ask(to_ask.tasks, to_ask, told);
+  });
+}
+
+void Master::Impl::on(const cluster::Happened& event) {
+  if (auto run_end = gang::run_end_in(event.event)) handle(*std::move(run_end));
+  std::optional<journal::PlaceRecord> place;
+  if (const auto& where = event.whereabouts) place = {where->task, where->attempt, where->handle};
+  handle(event.event, std::move(place));
+}
+
+void Master::Impl::on(const cluster::IncompleteLog& event) {
+  listener_.on_incomplete_log(event.task, event.what);
+}
+
+void Master::Impl::on(const cluster::TasksWarning& event) {
+  logger_.warning("{}", event.sentence);
+  listener_.on_warning(event.sentence);
+}
+
+void Master::Impl::on(const cluster::Remark& event) {
+  logger_.info("{}", event.sentence);
+  if (remarks_.size() < kMaxRemarks) remarks_.push_back(event.sentence);
+  listener_.on_remark(event.sentence);
 }
 
 // Carrying out a decision may bring the next event before it returns: events are handled one after
@@ -198,28 +287,23 @@ void Master::Impl::obey(const gang::Publish& decision) {
   publish(decision.spec);
 }
 
-void Master::Impl::obey(const gang::Start& decision) {
-  if (settings_.direct != nullptr) return run_direct(decision);
-  // Without a session the gang hears of its loss, and decides again when it is back.
-  (void)server_.send_start(decision.task, decision.attempt, decision.restarts);
-}
-
-void Master::Impl::obey(const gang::Stop& decision) {
-  if (settings_.direct != nullptr) settings_.direct->end_run(decision.task, decision.grace);
-  (void)server_.send_stop(decision.task, decision.grace);
+void Master::Impl::publish(const job::ClusterSpec& spec) {
+  published_ = std::make_shared<const job::ClusterSpec>(spec);
+  listener_.on_published(spec);
 }
 
 void Master::Impl::obey(const gang::Kill& decision) {
   logger_.warning("{} did not end: killed", job::to_string(decision.task));
-  cluster_.stop(decision.task, decision.attempt, kAtOnce);
+  tasks_.kill(decision);
 }
 
 void Master::Impl::obey(const gang::Warn& decision) {
   gang::Warning warning = decision.warning;
   std::visit(base::Overloaded{
-                 // Of a task that no agent is beside the gang knows no host.
+                 // Of a run that is not where its task's address says, the gang knows no host.
                  [this](gang::EndNotConfirmed& lost) {
-                   if (lost.host.empty()) lost.host = direct_runs_.host_of(lost.task);
+                   const auto* facts = tasks_.facts(lost.task);
+                   if (lost.host.empty() && facts != nullptr) lost.host = facts->host;
                  },
                  [](const base::OneOf<gang::TaskFailed, gang::Replaced, gang::Resized,
                                       gang::CameBackElsewhere, gang::HostAvoided, gang::NoProgress,
@@ -229,34 +313,6 @@ void Master::Impl::obey(const gang::Warn& decision) {
   const std::string words = gang::to_words(warning);
   logger_.warning("{}", words);
   listener_.on_warning(words);
-}
-
-void Master::Impl::publish(const job::ClusterSpec& spec) {
-  server_.publish(spec, frameworks::is_content_with_outline(settings_.spec)
-                            ? frameworks::kMaxClusterSpecInEnvironment
-                            : registry::kNoOutline);
-}
-
-void Master::Impl::obey(const gang::Allocate& decision) {
-  if (settings_.direct == nullptr) server_.expect(decision.task, decision.attempt);
-  const job::TaskSpec& task_spec = *settings_.spec.find(decision.task.type);
-  cluster::Launch launch;
-  launch.resources = task_spec.resources_of(decision.task.index);
-  launch.wanted = decision.wanted;
-  launch.avoided = decision.avoided;
-  if (settings_.direct != nullptr) {
-    return cluster_.start(decision.task, decision.attempt, std::move(launch));
-  }
-  launch.containers =
-      cluster::containers(settings_.spec, settings_.job_id, decision.task, decision.attempt);
-  launch.agent_config =
-      base::to_json(agent_config_of(settings_, decision.task, decision.attempt, tls_port_));
-  cluster_.start(decision.task, decision.attempt, std::move(launch));
-}
-
-void Master::Impl::obey(const gang::End& decision) {
-  if (server_.send_end(decision.task, decision.grace)) return;
-  cluster_.stop(decision.task, decision.attempt, decision.grace);
 }
 
 void Master::Impl::obey(const gang::Finish& decision) {
@@ -269,7 +325,7 @@ void Master::Impl::obey(const gang::Finish& decision) {
   if (zookeeper_) zookeeper_->end();
   // The verdict is the last that is known of a job: whoever waits for it finds its files too.
   is_settling_ = true;
-  cluster_.settle([this] {
+  tasks_.settle([this] {
     is_settling_ = false;
     conclude();
     arm_timer();
@@ -281,14 +337,9 @@ void Master::Impl::conclude() {
   const bool concluded = recorded_.verdict(status(), clock_.now());
   tell_of_journal();
   if (!concluded) return;
-  if (line_files_ && line_files_->lost_lines() > 0) {
-    listener_.on_warning(base::format(
-        "{} of the tasks' output could not be kept",
-        base::count_text(static_cast<std::int64_t>(line_files_->lost_lines()), "line")));
-  }
   const auto tell = [this] { listener_.on_finished(); };
-  if (settings_.far_copy != nullptr) {
-    settings_.far_copy->copy(tell);
+  if (records_.far_copy != nullptr) {
+    records_.far_copy->copy(tell);
   } else {
     loop_.post(tell);
   }
@@ -296,52 +347,56 @@ void Master::Impl::conclude() {
 
 void Master::Impl::note_all_started() {
   if (all_started_ms_ >= 0 || !gang_.all_started()) return;
-  all_started_ms_ = to_milliseconds(clock_.now() - settings_.commanded_at);
+  all_started_ms_ = to_milliseconds(clock_.now() - job_.commanded_at);
 }
 
 job::TaskStatus Master::Impl::status_of(const gang::Task& task) const {
-  const auto facts = facts_.find(task.id);
-  job::TaskStatus status = master::status_of(task, facts == facts_.end() ? nullptr : &facts->second,
-                                             settings_.spec.find(task.id.type)->ports.names);
-  status.log_path = log_prefix_of(settings_, task.id);
+  job::TaskStatus status =
+      master::status_of(task, tasks_.facts(task.id), job_.spec.find(task.id.type)->ports.names);
+  status.log_path = cluster::log_prefix(records_.log_folder, task.id);
   return status;
+}
+
+std::string Master::Impl::waiting_for(base::Instant now) const {
+  std::string words =
+      tasks_.waiting_for(is_settling_ ? "the lines and files that its tasks have written"
+                                      : recorded_.waiting_for(now));
+  const std::string trouble = records_.far_copy == nullptr ? "" : records_.far_copy->trouble();
+  if (trouble.empty()) return words;
+  // First: all else waits for it too.
+  return words.empty() ? trouble : base::format("{}; {}", trouble, words);
+}
+
+std::optional<std::string> Master::Impl::over() const {
+  const job::JobState state = gang_.state();
+  const bool is_stopping = state == job::JobState::kStopping;
+  if (!is_stopping && !job::is_final(state)) return std::nullopt;
+  std::string words =
+      base::format("the job has {}", is_stopping ? "begun to stop" : job::to_string(state));
+  const auto cause = gang_.first_cause();
+  if (cause) words += base::format(": {}", job::to_words(*cause));
+  return words;
 }
 
 job::JobStatus Master::Impl::status() const {
   const base::Instant now = finished_at_.value_or(clock_.now());
   job::JobStatus status;
-  status.id = settings_.job_id;
-  status.name = settings_.spec.name;
+  status.id = job_.id;
+  status.name = job_.spec.name;
   // Final together with its cause, not while the end waits to be known elsewhere.
   const bool has_ended = (finished_at_ && !is_settling_) || !job::is_final(gang_.state());
   status.state = has_ended ? gang_.state() : job::JobState::kStopping;
   status.generation = gang_.cluster_spec().generation;
   status.restarts_used = gang_.restarts_used();
-  status.restarts_max = settings_.spec.restarts.max;
+  status.restarts_max = job_.spec.restarts.max;
   status.submitted = submitted_;
   if (!is_settling_) status.ended = ended_;
-  status.elapsed_ms = to_milliseconds(now - settings_.commanded_at);
+  status.elapsed_ms = to_milliseconds(now - job_.commanded_at);
   status.all_started_ms = all_started_ms_;
   status.has_run = gang_.has_run();
-  status.waiting_for =
-      is_settling_ ? "the lines and files that its tasks have written" : recorded_.waiting_for(now);
-  // What a run waits for is known better where it runs.
-  const std::string place = settings_.direct == nullptr ? "" : settings_.direct->waiting_for();
-  if (!place.empty()) status.waiting_for = place;
-  const std::string preparations = cluster_.preparations();
-  if (!preparations.empty() && !status.waiting_for.empty()) {
-    status.waiting_for += "; " + preparations;
-  }
-  const std::string trouble = settings_.far_copy == nullptr ? "" : settings_.far_copy->trouble();
-  if (!trouble.empty()) {
-    // First: all else waits for it too.
-    status.waiting_for =
-        status.waiting_for.empty() ? trouble : base::format("{}; {}", trouble, status.waiting_for);
-  }
-  status.folder = settings_.folder;
-  // Who waits on Spark is told as soon as it is known: others may take long to stop.
-  const bool tells_early = settings_.joining != nullptr && !cause_;
-  if (tells_early) {
+  status.waiting_for = waiting_for(now);
+  status.folder = job_.folder;
+  if (waits_.tells_cause_early && !cause_) {
     status.cause = gang_.first_cause();
   } else if (!is_settling_) {
     status.cause = cause_;
@@ -354,25 +409,22 @@ job::JobStatus Master::Impl::status() const {
 }
 
 Master::Master(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
-               cluster::Cluster& cluster, journal::Writer& journal, Listener& listener,
+               cluster::Tasks& tasks, journal::Writer& journal, Listener& listener,
                Settings settings)
-    : impl_(std::make_unique<Impl>(loop, clock, logger, cluster, journal, listener,
+    : impl_(std::make_unique<Impl>(loop, clock, logger, tasks, journal, listener,
                                    std::move(settings))) {}
 Master::~Master() = default;
 
 base::Result<> Master::start() { return impl_->start(); }
-int Master::give_notice(const std::string& by) { return impl_->give_notice(by); }
-void Master::set_tokens(base::Secret file) { impl_->set_tokens(std::move(file)); }
-
+void Master::ask(const cluster::Question& question, cluster::OnAnswer on_answer) {
+  impl_->ask(question, std::move(on_answer));
+}
 void Master::set_trouble(std::string sentence) { impl_->set_trouble(std::move(sentence)); }
-
 void Master::request_stop(std::string by, bool at_once) {
   impl_->request_stop(std::move(by), at_once);
 }
 job::JobStatus Master::status() const { return impl_->status(); }
-bool Master::lines_are_told() const { return impl_->lines_are_told(); }
-
+std::optional<std::string> Master::over() const { return impl_->over(); }
 bool Master::is_settling() const { return impl_->is_settling(); }
-std::uint16_t Master::tls_port() const { return impl_->tls_port(); }
 
 }  // namespace gangrun::master

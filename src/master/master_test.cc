@@ -3,17 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "cluster/cluster.h"
-#include "job/described.h"
+#include "base/test_deadline.h"
+#include "base/test_folder.h"
+#include "base/test_log.h"
+#include "cluster/tasks.h"
 #include "journal/writer.h"
 #include "master/past.h"
-#include "master/test_master.h"
-#include "net/server.h"
-#include "registry/agent_config.h"
-#include "registry/agent_session.h"
-#include "registry/control.h"
+#include "net/event_loop.h"
 
 namespace gangrun::master {
 namespace {
@@ -21,389 +23,302 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
-using testing::EndsWith;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr int kAllWorkers = 3;
+constexpr int kWorkers = 2;
 
-// An agent whose task is only said to run. It outlives masters.
-class Agent {
+// Tasks whose runs start and end as a test says.
+class FakeTasks final : public cluster::Tasks {
  public:
-  Agent(net::EventLoop& loop, base::Logger& logger, registry::AgentConfig config)
-      : loop_(loop),
-        config_(std::move(config)),
-        control_(
-            loop, config_.secret,
-            [this](const job::Address& master) { session_->set_endpoint(endpoint(master)); },
-            logger) {}
+  explicit FakeTasks(net::EventLoop& loop) : loop_(loop) {}
 
-  void open(std::function<void()> on_ended) {
-    registry::AgentSessionCallbacks callbacks;
-    callbacks.on_start = [this](const registry::StartMessage&) {
-      ++starts;
-      session_->started(4711);
-    };
-    callbacks.on_stop = [](milliseconds) {};
-    callbacks.on_end = [this, on_ended = std::move(on_ended)](milliseconds) {
-      session_->finish(on_ended);
-    };
-    callbacks.on_heartbeat = [] { return registry::HeartbeatMessage{}; };
-    callbacks.on_outdated_spec = [this] { ends.emplace_back("outdated"); };
-    callbacks.on_lost = [this](const std::string& reason) { ends.push_back(reason); };
-    callbacks.on_refused = [this](const std::string& reason) { ends.push_back(reason); };
-    registry::AgentIdentity identity{
-        config_.task, config_.attempt, {"127.0.0.1", 40'000}, 99, {}, {}, {}};
-    identity.address.port += static_cast<std::uint16_t>(config_.task.index);
-    identity.control = *control_.listen("127.0.0.1");
-    session_ = std::make_unique<registry::AgentSession>(
-        loop_, endpoint({"127.0.0.1", config_.master_port}), config_.secret, identity,
-        std::move(callbacks));
-    session_->open();
-  }
-  void succeed(std::string lost_outputs = {}) {
-    job::ExitReport report;
-    report.success = true;
-    report.lost_outputs = std::move(lost_outputs);
-    session_->exited(report, loop_.now());
-  }
-  void fail() {
-    job::ExitReport report;
-    report.why.code = 1;
-    session_->exited(report, loop_.now());
-  }
-  void log(std::string_view line) { session_->log(registry::Stream::kErr, line); }
-  void incomplete_log(std::string_view what) { session_->incomplete_log(what); }
-  [[nodiscard]] bool is_attached() const { return session_->is_attached(); }
-
-  int starts = 0;
-  std::vector<std::string> ends;
-
- private:
-  [[nodiscard]] net::Endpoint endpoint(const job::Address& master) const {
-    return net::Endpoint::on_tls(master.host, master.port, config_.fingerprint);
-  }
-
-  net::EventLoop& loop_;
-  const registry::AgentConfig config_;
-  std::unique_ptr<registry::AgentSession> session_;
-  registry::ControlServer control_;
-};
-
-using Agents = std::map<job::TaskId, std::unique_ptr<Agent>>;
-
-// Starts agents in this process, one for each task.
-class FakeCluster final : public cluster::Cluster {
- public:
-  FakeCluster(net::EventLoop& loop, base::Logger& logger, Agents& agents)
-      : loop_(loop), logger_(logger), agents_(agents) {}
-
-  void on_event(std::function<void(cluster::Event)> listener) override {
+  void on_event(std::function<void(cluster::TasksEvent)> listener) override {
     listener_ = std::move(listener);
   }
-  void start(const job::TaskId& task, int attempt, cluster::Launch launch) override {
-    auto config = base::from_json<registry::AgentConfig>([&] {
-      launch.agent_config["master_host"] = "127.0.0.1";
-      return launch.agent_config;
-    }());
-    ASSERT_TRUE(config.ok()) << config.error().message;
-    agents_[task] = std::make_unique<Agent>(loop_, logger_, *std::move(config));
-    if (!agents_are_slow) agents_[task]->open([this, task, attempt] { end(task, attempt); });
-    loop_.post([this, task, attempt] {
-      listener_(cluster::Allocated{task, attempt, "h1", {{"container", task.index}}});
+  void start(const gang::Allocate& decision) override {
+    const auto& [task, attempt, wanted, avoided] = decision;
+    slots[task] = attempt;
+    loop_.post([this, task = task, attempt = attempt] {
+      const job::Address address{"h1", static_cast<std::uint16_t>(2222 + task.index)};
+      listener_(cluster::Happened{gang::Allocated{task, attempt, "h1"},
+                                  cluster::Whereabouts{task, attempt, {{"slot", task.index}}}});
+      listener_(cluster::Happened{gang::Reported{task, attempt, address}});
     });
   }
-  void adopt(const job::TaskId& task, int, const base::Json& handle) override {
-    adopted[task] = handle;
+  void run(const gang::Start& decision,
+           const std::shared_ptr<const job::ClusterSpec>& spec) override {
+    runs[decision.task].push_back(decision);
+    last_spec = spec;
   }
-  void release_others() override {}
-  void stop(const job::TaskId& task, int, milliseconds) override { stopped.push_back(task); }
-  [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
-  // Of an agent, whichever master had it started.
-  void end(const job::TaskId& task, int attempt) {
-    listener_(job::AgentEnded{
-        task,
-        attempt,
-        {.reason = job::Reason::kAgentEnded, .detail = "lost its agent, which ended"},
-        loop_.now()});
+  void stop(const gang::Stop& decision) override {
+    ended.push_back(decision.task);
+    job::ExitReport report;
+    report.why.reason = job::Reason::kStopped;
+    loop_.post([this, task = decision.task, report] { end_run(task, report); });
   }
-  void take_away(const job::TaskId& task, int attempt) {
-    listener_(job::AgentEnded{
-        task,
-        attempt,
-        {.reason = job::Reason::kStopped, .detail = "was stopped with its container"},
-        loop_.now()});
+  void end(const gang::End& decision) override {
+    loop_.post([this, decision] { lose(decision.task, decision.attempt); });
+  }
+  void kill(const gang::Kill& decision) override {
+    loop_.post([this, decision] { lose(decision.task, decision.attempt); });
+  }
+  void resume(const std::vector<cluster::Left>& tasks) override { left = tasks; }
+  void ask(const std::vector<job::TaskId>& tasks, const cluster::Question& question,
+           const cluster::OnTaskAnswer& on_answer) override {
+    for (const job::TaskId& task : tasks) {
+      notices.push_back(cluster::notice_by(question) + " to " + job::to_string(task));
+      on_answer(task, base::Json());
+    }
+  }
+  [[nodiscard]] std::string waiting_for(std::string of_gang) const override {
+    return waits_for.empty() ? of_gang : waits_for;
+  }
+  [[nodiscard]] const cluster::TaskFacts* facts(const job::TaskId& task) const override {
+    const auto found = told.find(task);
+    return found == told.end() ? nullptr : &found->second;
   }
 
-  void settle(std::function<void()> done) override {
-    settled = std::move(done);
-    if (settles_at_once) std::exchange(settled, nullptr)();
+  void tell(cluster::TasksEvent event) { listener_(std::move(event)); }
+  void started(const job::TaskId& task) {
+    tell(cluster::Happened{gang::Started{task, runs[task].back().attempt}});
   }
-  void cut_short() override { std::exchange(settled, nullptr)(); }
-  void hurry() override { ++hurries; }
-  [[nodiscard]] std::string preparations() const override { return prepares; }
-  void fall_silent(const job::TaskId& task) { listener_(cluster::HostSilent{"h1", {task}}); }
-  void remark(std::string sentence) { listener_(cluster::Remark{std::move(sentence)}); }
+  void end_run(const job::TaskId& task, const job::ExitReport& report) {
+    tell(cluster::Happened{job::Exited{task, runs[task].back().attempt, report, loop_.now()}});
+  }
+  // Its slot, by no fault of its own.
+  void lose(const job::TaskId& task, int attempt, std::optional<job::RunEnd> run = {}) {
+    tell(cluster::Happened{
+        job::AgentEnded{task,
+                        attempt,
+                        {.reason = job::Reason::kEvicted, .detail = "was evicted"},
+                        loop_.now(),
+                        std::move(run)}});
+  }
 
-  int hurries = 0;
-  std::string prepares;
-  bool settles_at_once = true;
-  std::function<void()> settled;  // is awaited
-  bool agents_are_slow = false;   // they do not come to report
-  std::map<job::TaskId, base::Json> adopted;
-  std::vector<job::TaskId> stopped;
+  std::map<job::TaskId, int> slots;
+  std::map<job::TaskId, std::vector<gang::Start>> runs;
+  std::shared_ptr<const job::ClusterSpec> last_spec;
+  std::map<job::TaskId, cluster::TaskFacts> told;
+  std::vector<job::TaskId> ended;
+  std::vector<cluster::Left> left;
+  std::vector<std::string> notices;
+  std::string waits_for;
 
  private:
   net::EventLoop& loop_;
-  base::Logger& logger_;
-  Agents& agents_;
-  std::function<void(cluster::Event)> listener_;
+  std::function<void(cluster::TasksEvent)> listener_;
 };
 
 class MasterTest : public testing::Test, private Listener {
  protected:
-  static job::JobSpec spec() {
-    job::JobSpec spec;
+  void start_master(job::Restarts restarts = {}) {
+    Settings settings;
+    job::JobSpec& spec = settings.job.spec;
     spec.name = "wine";
     spec.success = "all";
     spec.command.words = {"true"};
+    spec.restarts = restarts;
     job::TaskSpec worker;
     worker.type = "worker";
-    worker.instances = kAllWorkers;
-    worker.outputs = {"model"};
+    worker.instances = kWorkers;
     spec.tasks = {worker};
-    return spec;
-  }
-
-  // The one after those that the journal tells of, known to agents by `host`.
-  void start_master(const std::string& host) {
-    Settings settings;
-    settings.spec = spec();
-    settings.job_id = "wine-1";
-    settings.folder = settings.log_folder = settings.working_folder = folder_.path();
-    settings.socket_path = folder_.path() + "/socket";
-    settings.host = host;
-    settings.secret = base::Secret("0123");
-    settings.certificate = std::make_unique<net::JobCertificate>(certificate_);
-    settings.tls_port_file = folder_.path() + "/port";
-    settings.commanded_at = clock_.now();
-    settings.master_lost = seconds(60);
-    settings.agents_come_by_tls = settings.can_be_followed = settings.may_move = true;
-    auto past = past_of(folder_.path(), settings.master_lost, clock_);
+    settings.job.id = "wine-1";
+    settings.job.folder = settings.records.log_folder = folder_.path();
+    settings.job.commanded_at = clock_.now();
+    auto past = past_of(folder_.path(), milliseconds(0), clock_);
     ASSERT_TRUE(past.ok()) << past.error().message;
-    settings.past = std::move(past->replayed);
-    settings.attempt = past->segments + 1;
-    settings.remarks = given_remarks_;
-    settings.agents_keep_outputs = true;
+    settings.job.past = std::move(past->replayed);
+    settings.records.can_be_followed = true;
     journal_ = *journal::Writer::create(folder_.path(), {.job_id = "wine-1",
-                                                         .attempt = settings.attempt,
+                                                         .attempt = past->segments + 1,
                                                          .started = clock_.wall_now(),
                                                          .origin = clock_.now()});
     Listener& listener = *this;
-    master_ = std::make_unique<Master>(loop_, clock_, log_, cluster_, *journal_, listener,
+    master_ = std::make_unique<Master>(loop_, clock_, log_, tasks_, *journal_, listener,
                                        std::move(settings));
     const auto started = master_->start();
     ASSERT_TRUE(started.ok()) << started.error().message;
   }
   void wait(const std::string& what, const std::function<bool()>& done) {
-    ASSERT_TRUE(loop_.run_until(done, test_deadline())) << "waited for: " << what;
+    ASSERT_TRUE(loop_.run_until(done, base::soon(seconds(60)))) << "waited for: " << what;
   }
-  void wait_until_all(const std::string& what, const std::function<bool(const Agent&)>& is_so) {
-    wait(what, [&] {
-      return agents_.size() == kAllWorkers &&
-             std::all_of(agents_.begin(), agents_.end(),
-                         [&](const auto& entry) { return is_so(*entry.second); });
+  void wait_for_runs(std::size_t of_each) {
+    wait("the runs", [this, of_each] {
+      return tasks_.runs[kFirst].size() == of_each && tasks_.runs[kSecond].size() == of_each;
     });
   }
-  [[nodiscard]] int count_of(job::TaskState state) const {
-    const auto tasks = master_->status().tasks;
-    return static_cast<int>(std::count_if(
-        tasks.begin(), tasks.end(), [state](const auto& task) { return task.state == state; }));
+  void start_all() {
+    for (const job::TaskId& task : {kFirst, kSecond}) tasks_.started(task);
+  }
+  static job::ExitReport success() {
+    job::ExitReport report;
+    report.success = true;
+    return report;
+  }
+  static job::ExitReport failure() {
+    job::ExitReport report;
+    report.why.code = 3;
+    return report;
   }
 
   void on_changed() override {}
-  void on_incomplete_log(const job::TaskId& task, std::string_view what) override {
-    incomplete_logs_.push_back(base::format("{}: {}", job::to_string(task), what));
-  }
+  void on_published(const job::ClusterSpec& spec) override { published_ = spec.generation; }
+  void on_incomplete_log(const job::TaskId&, std::string_view) override {}
   void on_warning(std::string_view sentence) override { warnings_.emplace_back(sentence); }
-  void on_remark(std::string_view sentence) override { remarks_.emplace_back(sentence); }
+  void on_remark(std::string_view /*sentence*/) override {}
   void on_finished() override { finished_ = true; }
 
-  TestFolder folder_;
+  const job::TaskId kFirst{"worker", 0};
+  const job::TaskId kSecond{"worker", 1};
+  base::TestFolder folder_;
   net::EventLoop loop_;
   base::SystemClock clock_;
-  LogRecorder log_;
-  const net::JobCertificate certificate_ =
-      *net::make_job_certificate("test", std::chrono::hours(1));
+  base::LogRecorder log_;
   std::vector<std::string> warnings_;
-  std::vector<std::string> given_remarks_;
-  std::vector<std::string> remarks_;
-  std::vector<std::string> incomplete_logs_;
+  int published_ = 0;
   bool finished_ = false;
-  Agents agents_;
-  FakeCluster cluster_{loop_, log_, agents_};
+  FakeTasks tasks_{loop_};
   std::unique_ptr<journal::Writer> journal_;
   std::unique_ptr<Master> master_;
 };
 
-// Twice: the second one to come knows the agents by what the first had recorded, not by reports.
-TEST_F(MasterTest, FindsTheAgentsOfItsPredecessorOnAnotherHost) {
-  start_master("127.0.0.1");
-  wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
-  wait("the record of it", [this] { return count_of(job::TaskState::kRunning) == kAllWorkers; });
-  for (const std::string host : {"127.0.0.2", "127.0.0.3"}) {
-    const std::uint16_t old_port = master_->tls_port();
-    master_.reset();
-    // Whoever has the old place by now is not their master.
-    net::Server other(loop_);
-    (void)other.listen_tls("127.0.0.1", old_port, certificate_);
-    wait_until_all("the loss", [](const Agent& agent) { return !agent.is_attached(); });
-    start_master(host);
-    wait_until_all("the sessions", [](const Agent& agent) { return agent.is_attached(); });
-    wait("the tasks", [this] { return count_of(job::TaskState::kRunning) == kAllWorkers; });
-    ASSERT_EQ(cluster_.adopted.size(), std::size_t{kAllWorkers});
-    for (const auto& [task, handle] : cluster_.adopted) {
-      EXPECT_EQ(handle.at("container"), task.index);
-      EXPECT_EQ(handle.at("control").at("host"), "127.0.0.1");
-    }
-  }
-  for (const auto& [task, agent] : agents_) {
-    EXPECT_EQ(agent->starts, 1);
-    EXPECT_THAT(agent->ends, IsEmpty());
-    agent->succeed();
-  }
+TEST_F(MasterTest, RunsAllWithOneClusterSpecAndEndsWithThem) {
+  start_master();
+  wait_for_runs(1);
+  for (const auto& [task, runs] : tasks_.runs) EXPECT_EQ(runs.front().generation, 1);
+  EXPECT_EQ(published_, 1);
+  EXPECT_THAT(tasks_.last_spec->tasks.at("worker"),
+              ElementsAre(job::Address{"h1", 2222}, job::Address{"h1", 2223}));
+  tasks_.waits_for = "worker:1: 0/2 nodes are available";
+  EXPECT_EQ(master_->status().waiting_for, tasks_.waits_for);
+  tasks_.waits_for.clear();
+  start_all();
+  tasks_.told[kSecond].last_line = "loss 0.3";
+  tasks_.tell(cluster::TasksWarning{"its log broke off"});
+  EXPECT_EQ(master_->status().tasks[1].last_line, "loss 0.3");
+  EXPECT_EQ(master_->status().tasks[1].log_path, folder_.path() + "/worker-1");
+  EXPECT_EQ(master_->over(), std::nullopt);
+  tasks_.end_run(kFirst, success());
+  tasks_.end_run(kSecond, success());
   wait("the end of the job", [this] { return finished_; });
   EXPECT_EQ(master_->status().state, job::JobState::kSucceeded);
-  EXPECT_EQ(master_->status().restarts_used, 0);
-  EXPECT_THAT(cluster_.stopped, IsEmpty());
-  EXPECT_THAT(warnings_, IsEmpty());
+  EXPECT_EQ(master_->over(), "the job has succeeded");
+  EXPECT_THAT(warnings_, ElementsAre("its log broke off"));
 }
 
-// Who started a detached job reads it in its status.
-TEST_F(MasterTest, TellsWhatThePlaceRemarksAndHasItInItsStatus) {
-  start_master("127.0.0.1");
-  const std::string sentence = "tasks work in a folder of the job";
-  cluster_.remark(sentence);
-  EXPECT_THAT(remarks_, ElementsAre(sentence));
-  EXPECT_THAT(master_->status().notes, ElementsAre(sentence));
-  for (std::size_t i = 0; i < 2 * kMaxRemarks; ++i) cluster_.remark("another");
-  EXPECT_EQ(master_->status().notes.size(), kMaxRemarks);
+TEST_F(MasterTest, AFailureIsTheCauseWithItsLastLines) {
+  start_master();
+  wait_for_runs(1);
+  start_all();
+  job::ExitReport report = failure();
+  report.why.host = "node1";
+  report.last_lines = {"ValueError: no"};
+  tasks_.end_run(kSecond, report);
+  EXPECT_THAT(*master_->over(), HasSubstr("exited with status 3"));
+  wait("the end of the job", [this] { return finished_; });
+  const auto cause = master_->status().cause;
+  ASSERT_TRUE(cause.has_value());
+  EXPECT_EQ(cause->task, kSecond);
+  EXPECT_THAT(to_words(*cause), HasSubstr("exited with status 3 on node1"));
+  EXPECT_THAT(cause->last_lines, ElementsAre("ValueError: no"));
 }
 
-// Nobody else says that they will never come.
-TEST_F(MasterTest, OutputsOfAnAgentThatEndsBeforeItHasToldTheEndOfItsRunAreLost) {
-  start_master("127.0.0.1");
-  wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
-  wait("the record of it", [this] { return count_of(job::TaskState::kRunning) == kAllWorkers; });
-  const auto lost = [this](int index) {
-    return master_->status().tasks[static_cast<std::size_t>(index)].lost_outputs;
-  };
-  agents_.at({"worker", 0})->succeed("over outputs_limit (1 MiB): model");
-  wait("its end", [&] { return !lost(0).empty(); });
-  EXPECT_EQ(lost(0), "over outputs_limit (1 MiB): model");
-  EXPECT_EQ(lost(1), "");
-  cluster_.end({"worker", 1}, 1);
-  cluster_.end({"worker", 0}, 1);
-  EXPECT_EQ(lost(1), "its container ended before they were written");
-  EXPECT_EQ(lost(0), "over outputs_limit (1 MiB): model");
+// An agent that ended unheard has left the end of its run: that comes first.
+TEST_F(MasterTest, WhatTheRunOfALostAgentCameToIsItsEnd) {
+  start_master();
+  wait_for_runs(1);
+  start_all();
+  tasks_.lose(kFirst, 1, job::RunEnd{.attempt = 1, .report = failure()});
+  wait("the end of the job", [this] { return finished_; });
+  EXPECT_THAT(to_words(*master_->status().cause), HasSubstr("exited with status 3"));
 }
 
-TEST_F(MasterTest, TellsWhatItWasGivenToSayAndSoDoesItsSuccessor) {
-  given_remarks_ = {"tasks work in containers"};
-  start_master("127.0.0.1");
-  EXPECT_THAT(remarks_, IsEmpty());  // its listener may not be ready yet
-  wait("the remark", [this] { return !remarks_.empty(); });
-  EXPECT_THAT(remarks_, ElementsAre("tasks work in containers"));
-  EXPECT_THAT(master_->status().notes, ElementsAre("tasks work in containers"));
+TEST_F(MasterTest, ALaterMasterIsToldWhatTheFirstHasLeft) {
+  start_master();
+  wait_for_runs(1);
+  start_all();
   master_.reset();
-  start_master("127.0.0.2");
-  EXPECT_THAT(master_->status().notes, ElementsAre("tasks work in containers"));
+  published_ = 0;
+  start_master();
+  ASSERT_EQ(tasks_.left.size(), std::size_t{kWorkers});
+  for (const cluster::Left& left : tasks_.left) {
+    EXPECT_EQ(left.handle.at("slot"), left.task.index);
+    EXPECT_TRUE(left.has_reported);
+    EXPECT_EQ(left.attempt, 1);
+  }
+  EXPECT_EQ(published_, 1);
 }
 
-// Whoever waits for the end of a job finds its files.
-TEST_F(MasterTest, TheVerdictComesWhenThePlaceHasBroughtTheFiles) {
-  cluster_.settles_at_once = false;
-  start_master("127.0.0.1");
-  wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
-  for (const auto& [task, agent] : agents_) agent->succeed();
-  EXPECT_FALSE(master_->is_settling());
-  wait("the end of all", [this] { return cluster_.settled != nullptr; });
-  EXPECT_EQ(master_->status().state, job::JobState::kStopping);
-  EXPECT_EQ(master_->status().waiting_for, "the lines and files that its tasks have written");
-  EXPECT_TRUE(master_->is_settling());
-  EXPECT_EQ(master_->status().ended, "");
-  EXPECT_FALSE(past_of(folder_.path(), seconds(60), clock_)->replayed->verdict.has_value());
-  // Nobody waits any longer.
-  master_->request_stop("SIGINT", false);
+TEST_F(MasterTest, ARestartOfTheGangStopsTheOthersAndRunsAllAnew) {
+  start_master({.max = 1, .scope = job::RestartScope::kGang, .pause = milliseconds(0)});
+  wait_for_runs(1);
+  start_all();
+  tasks_.end_run(kSecond, failure());
+  wait_for_runs(2);
+  EXPECT_THAT(tasks_.ended, ElementsAre(kFirst));
+  EXPECT_EQ(tasks_.runs[kFirst].back().generation, 2);
+  EXPECT_EQ(tasks_.runs[kSecond].back().attempt, 2);
+  start_all();
+  tasks_.end_run(kFirst, success());
+  tasks_.end_run(kSecond, success());
   wait("the end of the job", [this] { return finished_; });
   EXPECT_EQ(master_->status().state, job::JobState::kSucceeded);
 }
 
-// Ctrl-C took 51 s where a host was frozen; a second one no less.
-TEST_F(MasterTest, DoesNotWaitForASilentHostOnceTheJobIsToEnd) {
-  start_master("127.0.0.1");
-  wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
-  cluster_.fall_silent({"worker", 0});
-  EXPECT_THAT(warnings_, IsEmpty()) << "it has the time of its lease";
+TEST_F(MasterTest, ARestartOfATaskLeavesTheOthersAlone) {
+  start_master({.max = 1, .scope = job::RestartScope::kTask, .pause = milliseconds(0)});
+  wait_for_runs(1);
+  start_all();
+  tasks_.end_run(kSecond, failure());
+  wait("the second run", [this] { return tasks_.runs[kSecond].size() == 2; });
+  EXPECT_EQ(tasks_.runs[kFirst].size(), 1U);
+  EXPECT_EQ(tasks_.runs[kSecond].back().generation, 1);
+  EXPECT_THAT(tasks_.ended, IsEmpty());
+}
+
+TEST_F(MasterTest, ALostRunGetsAnotherSlotAndUsesUpNoRestart) {
+  start_master();
+  wait_for_runs(1);
+  start_all();
+  tasks_.lose(kSecond, tasks_.slots[kSecond]);
+  wait("the next run of it", [this] { return tasks_.runs[kSecond].size() == 2; });
+  EXPECT_EQ(master_->status().restarts_used, 0);
+  EXPECT_EQ(tasks_.runs[kSecond].front().restarts, 0);
+  EXPECT_EQ(tasks_.runs[kSecond].back().restarts, 1);
+}
+
+TEST_F(MasterTest, WhatCannotBeRunIsToldAsAFailure) {
+  start_master();
+  wait_for_runs(1);
+  job::ExitReport report;
+  report.why.reason = job::Reason::kCouldNotStart;
+  report.why.detail = "there is no image x";
+  tasks_.end_run(kFirst, report);
+  wait("the end of the job", [this] { return finished_; });
+  EXPECT_THAT(to_words(*master_->status().cause), HasSubstr("there is no image x"));
+  EXPECT_EQ(master_->status().cause->why.reason, job::Reason::kCouldNotStart);
+}
+
+TEST_F(MasterTest, ANoticeIsForThoseThatRun) {
+  start_master();
+  wait_for_runs(1);
+  start_all();
+  std::size_t told = 0;
+  master_->ask(cluster::notice_question("SIGUSR1"),
+               [&told](const cluster::Answer& answer) { told = answer.tasks.size(); });
+  EXPECT_EQ(told, std::size_t{kWorkers});
+  EXPECT_THAT(tasks_.notices, ElementsAre("SIGUSR1 to worker:0", "SIGUSR1 to worker:1"));
+  EXPECT_EQ(master_->status().state, job::JobState::kRunning);
+}
+
+TEST_F(MasterTest, IsStoppedFromOutside) {
+  start_master();
+  wait_for_runs(1);
+  start_all();
   master_->request_stop("Ctrl-C", false);
-  EXPECT_EQ(cluster_.hurries, 0);
-  master_->request_stop("Ctrl-C", true);
-  EXPECT_EQ(cluster_.hurries, 1);
-  for (const auto& [task, agent] : agents_) cluster_.fall_silent(task);
   wait("the end of the job", [this] { return finished_; });
   EXPECT_EQ(master_->status().state, job::JobState::kKilled);
-  EXPECT_THAT(warnings_, Contains(HasSubstr("the tasks on host h1 ended (worker:0)")));
-}
-
-TEST_F(MasterTest, TellsWhatPlacesDoBeforeTheirAgentsReport) {
-  cluster_.agents_are_slow = true;
-  start_master("127.0.0.1");
-  wait("the places", [this] { return count_of(job::TaskState::kAllocated) == kAllWorkers; });
-  EXPECT_THAT(master_->status().waiting_for, HasSubstr("the report of "));
-  cluster_.prepares = "nodes still fetch and unpack env.tar.gz for worker:0 on h1";
-  EXPECT_THAT(master_->status().waiting_for,
-              testing::AllOf(HasSubstr("the report of "), HasSubstr("; " + cluster_.prepares)));
-}
-
-// Where they are was not known yet, and they know only the old one: they could not meet.
-TEST_F(MasterTest, AsksAnewForAgentsThatHadNotReportedToItsPredecessor) {
-  cluster_.agents_are_slow = true;
-  start_master("127.0.0.1");
-  wait("the places", [this] { return count_of(job::TaskState::kAllocated) == kAllWorkers; });
-  master_.reset();
-  start_master("127.0.0.2");
-  ASSERT_EQ(cluster_.adopted.size(), std::size_t{kAllWorkers});
-  ASSERT_EQ(cluster_.stopped.size(), std::size_t{kAllWorkers});
-  cluster_.agents_are_slow = false;
-  for (const job::TaskId& task : cluster_.stopped) cluster_.take_away(task, 1);
-  wait("the tasks", [this] { return count_of(job::TaskState::kRunning) == kAllWorkers; });
-  EXPECT_EQ(master_->status().restarts_used, 0);
-}
-
-// What a task writes is no message of ours, even if it has its form.
-TEST_F(MasterTest, WhatALogLacksIsToldOnceAndByNoTask) {
-  start_master("127.0.0.1");
-  wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
-  Agent& agent = *agents_.at({"worker", 0});
-  agent.log("gangrun: the log is incomplete: says the task");
-  agent.incomplete_log("No space left on device");
-  agent.log("and on");
-  wait("the lines", [this] { return master_->status().tasks.front().last_line == "and on"; });
-  EXPECT_THAT(incomplete_logs_, ElementsAre("worker:0: No space left on device"));
-}
-
-// Who reads why a job has failed would look in the wrong place without it.
-TEST_F(MasterTest, WhatIsWrongBesideIsToldWithTheStateAndWithTheCauseOfAFailure) {
-  start_master("127.0.0.1");
-  wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
-  master_->set_trouble("the clocks are wrong");
-  EXPECT_THAT(master_->status().notes, ElementsAre("the clocks are wrong"));
-  master_->set_trouble("");
-  EXPECT_THAT(master_->status().notes, IsEmpty());
-  master_->set_trouble("the tokens have ended");
-  for (const auto& [task, agent] : agents_) agent->fail();
-  wait("the end of the job", [this] { return finished_; });
-  ASSERT_EQ(master_->status().state, job::JobState::kFailed);
-  EXPECT_THAT(to_words(*master_->status().cause), EndsWith("; the tokens have ended"));
 }
 
 }  // namespace

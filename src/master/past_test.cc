@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "journal/writer.h"
-#include "master/test_master.h"
 
 namespace gangrun::master {
 namespace {
@@ -20,7 +20,7 @@ class PastTest : public ::testing::Test {
   }
 
   const base::SystemClock clock_{};
-  const TestFolder folder_;
+  const base::TestFolder folder_;
 };
 
 TEST_F(PastTest, WithoutAJournalThereIsNone) {

@@ -55,6 +55,9 @@ class AgentSession final : private AgentSideOutput {
   // on_result_kept.
   void figures(job::Figures figures) { side_.figures(std::move(figures)); }
   void result(ResultMessage message) { side_.result(std::move(message)); }
+  // A question to the master, and the answer to one of its own; not sent where no session is open.
+  void ask(const AskMessage& message) { side_.ask(message); }
+  void answer(const AnswerMessage& message) { side_.answer(message); }
   // The last call: sends what is queued, says farewell (and why, if that is not empty), then calls
   // `done` (within net::kCloseTimeout, from the loop).
   void finish(std::function<void()> done, std::string_view why = {});

@@ -28,14 +28,12 @@ class AgentSessionTest : public testing::Test {
  protected:
   // A master as it is after a start or a restart; `attempt` is the current one.
   void serve(milliseconds master_lost, int attempt = 1, int generation = 0) {
-    server.emplace(loop, base::Secret("secret"), DeskOptions{milliseconds(300), master_lost},
-                   ServerCallbacks{[] { return job::JobStatus{}; },
-                                   [this](DeskEvent event) {
-                                     if (!std::holds_alternative<Heartbeat>(event))
-                                       events.push_back(event);
-                                   },
-                                   [](bool, const std::string&) {}},
-                   log);
+    server.emplace(
+        loop, base::Secret("secret"), DeskOptions{milliseconds(300), master_lost},
+        ServerCallbacks{[] { return job::JobStatus{}; }, [](bool, const std::string&) {}}, log);
+    server->serve_agents([this](const DeskEvent& event) {
+      if (!std::holds_alternative<Heartbeat>(event)) events.push_back(event);
+    });
     server->expect(job::kWorker0, 1);
     server->set_attempt(job::kWorker0, attempt);
     if (generation > 0) server->publish(spec(generation, kTaskHome));

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/format.h"
 #include "job/json_text.h"
+#include "job/status.h"
 
 namespace gangrun::registry {
 
@@ -150,6 +151,15 @@ void AgentSide::handle(const NoticeMessage& message, base::Instant) {
   if (callbacks_.on_notice) callbacks_.on_notice(message.left);
 }
 
+void AgentSide::handle(const AskMessage& message, base::Instant) {
+  if (callbacks_.on_ask) return callbacks_.on_ask(message);
+  answer({.id = message.id, .said = {}, .refused = "the agent answers no questions"});
+}
+
+void AgentSide::handle(const AnswerMessage& message, base::Instant) {
+  if (callbacks_.on_answer) callbacks_.on_answer(message);
+}
+
 void AgentSide::handle(const TokensMessage& message, base::Instant) {
   if (callbacks_.on_tokens) callbacks_.on_tokens(message.file);
 }
@@ -232,7 +242,7 @@ void AgentSide::set_address(const job::Address& address, std::vector<std::uint16
 
 void AgentSide::log(Stream stream, std::string_view line, base::Instant now) {
   if (identity_.sends_last_line_only) {
-    last_line_ = {stream, job::json_text(line, kMaxLastLineBytes).get<std::string>()};
+    last_line_ = {stream, job::json_text(line, job::kMaxLastLineBytes).get<std::string>()};
     return;
   }
   queue({stream, job::json_text(line, kMaxLogLineBytes).get<std::string>()}, now);
@@ -265,6 +275,10 @@ void AgentSide::finish(base::Instant now) {
 
 void AgentSide::send(const AgentMessage& message) {
   if (connected_) output_.send(encode(message));
+}
+
+void AgentSide::send_if_attached(const AgentMessage& message) {
+  if (attached_ && !over_) send(message);
 }
 
 void AgentSide::send_report(base::Instant now) {

@@ -50,8 +50,8 @@ struct AgentIdentity {
   bool sends_last_line_only = false;
 };
 
-// All but the last four must be set. Called from the loop; each may call the session, none may
-// destroy it. None is called after on_lost, on_refused or finish().
+// All but those from on_attached on must be set. Called from the loop; each may call the session,
+// none may destroy it. None is called after on_lost, on_refused or finish().
 struct AgentSessionCallbacks {
   // The next attempt begins. Never called twice for one attempt and generation.
   std::function<void(const StartMessage&)> on_start;
@@ -74,6 +74,10 @@ struct AgentSessionCallbacks {
   std::function<void(const ResultKeptMessage&)> on_result_kept;
   // The place may take the task away in this time; may be told again.
   std::function<void(std::optional<std::chrono::milliseconds> left)> on_notice;
+  // A question of the master's, to be answered by AgentSession::answer().
+  std::function<void(const AskMessage&)> on_ask;
+  // To AgentSession::ask().
+  std::function<void(const AnswerMessage&)> on_answer;
   // New tokens of the place, as a file: see TokensMessage.
   std::function<void(const base::Secret& file)> on_tokens;
 };
@@ -130,6 +134,8 @@ class AgentSide {
   void rendezvous(RendezvousMessage message);
   void figures(job::Figures figures);
   void result(ResultMessage message);
+  void ask(const AskMessage& message) { send_if_attached(message); }
+  void answer(const AnswerMessage& message) { send_if_attached(message); }
   // Sends what is queued. Nothing happens after it, and a connection stays open.
   void finish(base::Instant now);
 
@@ -153,10 +159,13 @@ class AgentSide {
   void handle(const RefusedMessage& message, base::Instant now);
   void handle(const RendezvousAnswerMessage& message, base::Instant now);
   void handle(const ResultKeptMessage& message, base::Instant now);
+  void handle(const AskMessage& message, base::Instant now);
+  void handle(const AnswerMessage& message, base::Instant now);
   template <typename Message>
   void send_of_run(Message message);
 
   void send(const AgentMessage& message);
+  void send_if_attached(const AgentMessage& message);
   void send_report(base::Instant now);
   void send_new_address();
   void send_heartbeat(base::Instant now);

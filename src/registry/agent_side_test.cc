@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "job/status.h"
 
 namespace gangrun::registry {
 namespace {
@@ -340,7 +341,7 @@ TEST_F(AgentSideOfLastLinesTest, TheNewestFollowsAHeartbeatThatIsTheOnlyOneUnans
   messages = sent();
   ASSERT_EQ(messages.size(), 2U);
   EXPECT_EQ(std::get<LogMessage>(messages[1]).stream, Stream::kErr);
-  EXPECT_EQ(std::get<LogMessage>(messages[1]).lines.at(0).size(), kMaxLastLineBytes);
+  EXPECT_EQ(std::get<LogMessage>(messages[1]).lines.at(0).size(), job::kMaxLastLineBytes);
   // Nothing new.
   hear(AliveMessage{});
   expire();

@@ -157,14 +157,12 @@ TEST_F(ControlTest, ListensEverywhereWhereItsHostIsNoAddressOfThisMachine) {
 class MovingMasterTest : public testing::Test {
  protected:
   void serve(const std::string& host) {
-    server.emplace(loop, base::Secret(kJobSecret), DeskOptions{milliseconds(300), seconds(60)},
-                   ServerCallbacks{[] { return job::JobStatus{}; },
-                                   [this](DeskEvent event) {
-                                     if (!std::holds_alternative<Heartbeat>(event))
-                                       events.push_back(std::move(event));
-                                   },
-                                   [](bool, const std::string&) {}},
-                   log);
+    server.emplace(
+        loop, base::Secret(kJobSecret), DeskOptions{milliseconds(300), seconds(60)},
+        ServerCallbacks{[] { return job::JobStatus{}; }, [](bool, const std::string&) {}}, log);
+    server->serve_agents([this](const DeskEvent& event) {
+      if (!std::holds_alternative<Heartbeat>(event)) events.push_back(event);
+    });
     server->expect(job::kWorker0, 1);
     server->publish({1, {{"worker", {kTaskHome}}}});
     const auto port = server->listen_tls(host, 0, certificate);

@@ -33,8 +33,8 @@ bool may_open(const AgentMessage& message) {
       base::Overloaded{
           [](const ReportMessage&) { return true; },
           [](const base::OneOf<StartedMessage, ExitedMessage, HeartbeatMessage, LogMessage,
-                               PortLostMessage, FiguresMessage, ResultMessage,
-                               RendezvousMessage> auto&) { return false; },
+                               PortLostMessage, FiguresMessage, ResultMessage, RendezvousMessage,
+                               AskMessage, AnswerMessage> auto&) { return false; },
       },
       message);
 }

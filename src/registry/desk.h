@@ -142,8 +142,24 @@ struct ResultPart {
   friend bool operator==(const ResultPart&, const ResultPart&) = default;
 };
 
+// The task's agent asks the master; to be answered by send_answer().
+struct Asked {
+  job::TaskId task;
+  AskMessage question;
+
+  friend bool operator==(const Asked&, const Asked&) = default;
+};
+
+// To a send_ask().
+struct Answered {
+  job::TaskId task;
+  AnswerMessage answer;
+
+  friend bool operator==(const Answered&, const Answered&) = default;
+};
+
 using DeskEvent = std::variant<Reported, Reattached, Started, job::Exited, Heartbeat, LogLines,
-                               PortLost, SessionLost, FiguresTold, ResultPart>;
+                               PortLost, SessionLost, FiguresTold, ResultPart, Asked, Answered>;
 
 // Where the desk's decisions go. Each may call the desk again; the desk has finished its own change
 // by then.
@@ -214,6 +230,9 @@ class Desk {
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_notice(const job::TaskId& task, std::optional<std::chrono::milliseconds> left);
+  bool send_ask(const job::TaskId& task, AskMessage question);
+  // Nobody waits for one whose session is gone.
+  void send_answer(const job::TaskId& task, AnswerMessage answer);
   // To all agents, and to each that reports from now on: it may have been away, or have been
   // started with older ones.
   void set_tokens(base::Secret file);
@@ -276,6 +295,8 @@ class Desk {
   void handle(SessionId id, Session& session, FiguresMessage& message, base::Instant now);
   void handle(SessionId id, Session& session, ResultMessage& message, base::Instant now);
   void handle(SessionId id, Session& session, RendezvousMessage& message, base::Instant now);
+  void handle(SessionId id, Session& session, AskMessage& message, base::Instant now);
+  void handle(SessionId id, Session& session, AnswerMessage& message, base::Instant now);
 
   void first_report(SessionId id, Session& session, const ReportMessage& message,
                     base::Instant now);

@@ -70,17 +70,4 @@ net::HttpResponse response_of(const JoinAnswer& answer);
 base::Result<JoinAnswer> join(const net::Endpoint& endpoint, const base::Secret& secret,
                               const JoinRequest& request, base::Instant deadline);
 
-// A place whose tasks connect by themselves, as the master sees it beside cluster::Cluster. Called
-// on the loop's thread.
-class Joining {
- public:
-  virtual ~Joining() = default;
-  virtual JoinAnswer join(const JoinRequest& request) = 0;
-  // Of the agent of a task: nobody but its session tells how it does. `farewell`: it has left, and
-  // perhaps why; none: the connection broke.
-  virtual void on_session_open(const job::TaskId& task) = 0;
-  virtual void on_session_lost(const job::TaskId& task,
-                               const std::optional<std::string>& farewell) = 0;
-};
-
 }  // namespace gangrun::registry

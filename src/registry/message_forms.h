@@ -25,8 +25,6 @@ inline constexpr std::size_t kMaxMasterMessageBytes = std::size_t{4} << 20U;
 inline constexpr std::size_t kMaxLinesOfLogMessage = 256;
 // More than what process/output.h hands on of a line, with its words about the rest.
 inline constexpr std::size_t kMaxLogLineBytes = std::size_t{20} << 10U;
-// Of a task's last line, as it is shown.
-inline constexpr std::size_t kMaxLastLineBytes = 400;
 inline constexpr std::size_t kMaxIncompleteLogBytes = std::size_t{4} << 10U;
 inline constexpr std::size_t kMaxBytesOfLogMessage = std::size_t{64} << 10U;
 inline constexpr std::size_t kMaxMorePorts = job::kMaxPortsPerTask - 1;
@@ -41,6 +39,7 @@ inline constexpr std::size_t kMaxResultPartBytes = std::size_t{384} << 10U;
 inline constexpr int kMaxAttempt = job::kMaxAttempt;
 inline constexpr int kMaxGeneration = 1'000'000;
 inline constexpr std::chrono::milliseconds kMaxInterval = std::chrono::hours(24);
+inline constexpr std::chrono::milliseconds kMaxAskLimit = std::chrono::minutes(10);
 inline constexpr std::chrono::milliseconds kMaxEndedAgo = std::chrono::hours(24 * 30);
 
 // What the user's command of an agent is doing. kStarting: the agent was told to start it.

@@ -85,6 +85,15 @@ Result<> ResultMessage::complete() const {
   return wrong_member("bytes", "at least one, and not over the size");
 }
 
+Result<> AskMessage::complete() const {
+  return about.is_object() ? Result<>() : wrong_member("about", "an object");
+}
+
+Result<> AnswerMessage::complete() const {
+  return said.is_object() || said.is_null() ? Result<>()
+                                            : wrong_member("said", "an object or null");
+}
+
 void StartMessage::write_spec(const StartMessage& message, Json& json) {
   const job::ClusterSpec& spec = message.cluster_spec;
   if (spec.is_outline) {

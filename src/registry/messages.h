@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "base/described.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "base/secret.h"
+#include "cluster/question.h"
 #include "job/cluster_spec.h"
 #include "job/exit_report.h"
 #include "job/figures.h"
@@ -399,15 +401,54 @@ struct ResultKeptMessage {
   friend bool operator==(const ResultKeptMessage&, const ResultKeptMessage&) = default;
 };
 
+// A question of either side to the other. `kind` says what `about` means, which only who asks and
+// who answers know. Answered by one AnswerMessage with its `id`; never where the session ends.
+struct AskMessage {
+  std::int64_t id = 0;
+  std::string kind;
+  base::Json about = base::Json::object();
+  // After that nobody waits for the answer.
+  std::chrono::milliseconds limit{0};
+
+  static constexpr std::string_view kName = "ask";
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("id", &AskMessage::id, kNumberForm),
+        base::row("kind", &AskMessage::kind, base::Bytes{cluster::kMaxKindBytes}),
+        base::row("about", &AskMessage::about),
+        base::row("limit_ms", &AskMessage::limit, base::Range{0, kMaxAskLimit.count()}));
+  }
+  [[nodiscard]] base::Result<> complete() const;
+
+  friend bool operator==(const AskMessage&, const AskMessage&) = default;
+};
+
+struct AnswerMessage {
+  std::int64_t id = 0;
+  base::Json said;      // an object, as the kind has it; null where it is refused
+  std::string refused;  // why there is no answer; empty where there is one
+
+  static constexpr std::string_view kName = "answer";
+  static constexpr auto rows() {
+    return std::tuple(base::row("id", &AnswerMessage::id, kNumberForm),
+                      base::row("said", &AnswerMessage::said),
+                      base::row("refused", &AnswerMessage::refused, kReasonForm));
+  }
+  [[nodiscard]] base::Result<> complete() const;
+
+  friend bool operator==(const AnswerMessage&, const AnswerMessage&) = default;
+};
+
 // One encoded message, which may go to many.
 using Frame = std::shared_ptr<const std::string>;
 
-using AgentMessage =
-    std::variant<ReportMessage, StartedMessage, ExitedMessage, HeartbeatMessage, LogMessage,
-                 PortLostMessage, FiguresMessage, ResultMessage, RendezvousMessage>;
-using MasterMessage = std::variant<WelcomeMessage, AliveMessage, StartMessage, NoticeMessage,
-                                   TokensMessage, StopMessage, EndMessage, RefusedMessage,
-                                   ResultKeptMessage, RendezvousAnswerMessage>;
+using AgentMessage = std::variant<ReportMessage, StartedMessage, ExitedMessage, HeartbeatMessage,
+                                  LogMessage, PortLostMessage, FiguresMessage, ResultMessage,
+                                  RendezvousMessage, AskMessage, AnswerMessage>;
+using MasterMessage =
+    std::variant<WelcomeMessage, AliveMessage, StartMessage, NoticeMessage, TokensMessage,
+                 StopMessage, EndMessage, RefusedMessage, ResultKeptMessage,
+                 RendezvousAnswerMessage, AskMessage, AnswerMessage>;
 
 std::string encode(const AgentMessage& message);
 std::string encode(const MasterMessage& message);

@@ -56,7 +56,10 @@ std::vector<AgentMessage> agent_messages() {
       RendezvousMessage{2, 4, 7, RendezvousAction::kGet, "global/0", ""},
       RendezvousMessage{2, 4, 8, RendezvousAction::kPut, "global/0", {"\0\xff\n", 3}},
       RendezvousMessage{2, 4, 9, RendezvousAction::kPut, "global/0", ""},
-      RendezvousMessage{2, 4, 10, RendezvousAction::kDelete, "local_h/0", ""}};
+      RendezvousMessage{2, 4, 10, RendezvousAction::kDelete, "local_h/0", ""},
+      AskMessage{3, "kv", {{"key", "a"}}, milliseconds(5000)},
+      AnswerMessage{4, {{"stack", "main"}}, ""},
+      AnswerMessage{4, nullptr, "unknown"}};
 }
 
 std::vector<MasterMessage> master_messages() {
@@ -74,7 +77,9 @@ std::vector<MasterMessage> master_messages() {
           ResultKeptMessage{2, 0, "no room"},
           RendezvousAnswerMessage{2, 7, std::string("\0\xff", 2), ""},
           RendezvousAnswerMessage{2, 8, "", ""},
-          RendezvousAnswerMessage{2, 9, "", "generation 4 is over"}};
+          RendezvousAnswerMessage{2, 9, "", "generation 4 is over"},
+          AskMessage{5, "stacks", base::Json::object(), milliseconds(0)},
+          AnswerMessage{6, {{"value", "b"}}, ""}};
 }
 
 TEST(MessagesTest, EveryAgentMessageComesBackAsItWas) {
@@ -132,12 +137,17 @@ TEST(MessagesTest, AreInTheDocumentAndTheFuzzersCorpus) {
   base::expect_samples_in_corpus<MasterMessage>("type", "registry/master", decode);
 }
 
+// But for questions, which either side may have.
 TEST(MessagesTest, NoDirectionUnderstandsTheOther) {
+  const auto is_of_both = [](const auto& message) {
+    return std::holds_alternative<AskMessage>(message) ||
+           std::holds_alternative<AnswerMessage>(message);
+  };
   for (const AgentMessage& message : agent_messages()) {
-    EXPECT_FALSE(decode_master_message(encode(message)).ok());
+    EXPECT_EQ(is_of_both(message), decode_master_message(encode(message)).ok());
   }
   for (const MasterMessage& message : master_messages()) {
-    EXPECT_FALSE(decode_agent_message(encode(message)).ok());
+    EXPECT_EQ(is_of_both(message), decode_agent_message(encode(message)).ok());
   }
 }
 

@@ -13,6 +13,7 @@ inline constexpr std::string_view kClusterSpecPath = "/v1/cluster-spec";
 inline constexpr std::string_view kTasksPath = "/v1/tasks/";
 inline constexpr std::string_view kStopPath = "/v1/stop";
 inline constexpr std::string_view kNoticePath = "/v1/notice";
+inline constexpr std::string_view kAskPath = "/v1/ask";
 inline constexpr std::string_view kLinesPath = "/v1/lines";
 inline constexpr std::string_view kJoinPath = "/v1/join";
 inline constexpr std::string_view kRendezvousPath = "/v1/rendezvous/";

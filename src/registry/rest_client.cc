@@ -30,8 +30,8 @@ base::Error told_error(const HttpResponse& response) {
   return error;
 }
 
-base::Result<HttpResponse> ask(const net::Endpoint& endpoint, const base::Secret& secret,
-                               HttpRequest request, base::Instant deadline) {
+base::Result<HttpResponse> send(const net::Endpoint& endpoint, const base::Secret& secret,
+                                HttpRequest request, base::Instant deadline) {
   const std::string what =
       base::format("{} {} at {}", request.method, request.path, net::to_string(endpoint));
   request.headers.add("Authorization", "Bearer " + secret.reveal());
@@ -40,15 +40,14 @@ base::Result<HttpResponse> ask(const net::Endpoint& endpoint, const base::Secret
   return response;
 }
 
-base::Result<> post(const net::Endpoint& endpoint, const base::Secret& secret,
-                    std::string_view path, const Json& body, base::Instant deadline) {
+base::Result<HttpResponse> post(const net::Endpoint& endpoint, const base::Secret& secret,
+                                std::string_view path, const Json& body, base::Instant deadline) {
   HttpRequest request;
   request.method = "POST";
   request.path = path;
   request.headers.add("Content-Type", "application/json");
   request.body = base::dump_json(body);
-  GANGRUN_TRY(ask(endpoint, secret, std::move(request), deadline));
-  return {};
+  return send(endpoint, secret, std::move(request), deadline);
 }
 
 }  // namespace
@@ -57,19 +56,28 @@ base::Result<job::JobStatus> fetch_status(const net::Endpoint& endpoint, const b
                                           base::Instant deadline) {
   HttpRequest request;
   request.path = kStatusPath;
-  GANGRUN_ASSIGN(const HttpResponse response, ask(endpoint, secret, std::move(request), deadline));
+  GANGRUN_ASSIGN(const HttpResponse response, send(endpoint, secret, std::move(request), deadline));
   GANGRUN_ASSIGN(const Json json, base::parse_json(response.body, net::kMaxResponseBytes));
   return base::from_json<job::JobStatus>(json).context("the status of the job");
 }
 
 base::Result<> request_stop(const net::Endpoint& endpoint, const base::Secret& secret, bool at_once,
                             const std::string& by, base::Instant deadline) {
-  return post(endpoint, secret, kStopPath, Json{{"at_once", at_once}, {"by", by}}, deadline);
+  GANGRUN_TRY(post(endpoint, secret, kStopPath, Json{{"at_once", at_once}, {"by", by}}, deadline));
+  return {};
 }
 
-base::Result<> give_notice(const net::Endpoint& endpoint, const base::Secret& secret,
-                           const std::string& by, base::Instant deadline) {
-  return post(endpoint, secret, kNoticePath, Json{{"by", by}}, deadline);
+base::Result<cluster::Answer> ask(const net::Endpoint& endpoint, const base::Secret& secret,
+                                  const cluster::Question& question, base::Instant deadline) {
+  const auto response = post(endpoint, secret, kAskPath, base::to_json(question), deadline);
+  if (response.ok()) {
+    GANGRUN_ASSIGN(const Json json, base::parse_json(response->body, net::kMaxResponseBytes));
+    return base::from_json<cluster::Answer>(json).context("the answer");
+  }
+  const bool is_unknown = response.error().code == base::Code::kNotFound;
+  if (!is_unknown || question.kind != cluster::kNotice) return response.error();
+  GANGRUN_TRY(post(endpoint, secret, kNoticePath, question.about, deadline));
+  return cluster::Answer{};
 }
 
 base::Result<KeptLines> fetch_lines(const net::Endpoint& endpoint, const base::Secret& secret,
@@ -83,7 +91,7 @@ base::Result<KeptLines> fetch_lines(const net::Endpoint& endpoint, const base::S
   request.path = kLinesPath;
   request.query["from"] = std::to_string(from);
   request.query["wait_ms"] = std::to_string(wait.count());
-  GANGRUN_ASSIGN(const HttpResponse response, ask(endpoint, secret, std::move(request), deadline));
+  GANGRUN_ASSIGN(const HttpResponse response, send(endpoint, secret, std::move(request), deadline));
   GANGRUN_ASSIGN(const Json json, base::parse_json(response.body, net::kMaxResponseBytes));
   return base::from_json<KeptLines>(json).context("the lines of the job");
 }
@@ -100,7 +108,7 @@ base::Result<job::ClusterSpec> fetch_cluster_spec(const net::Endpoint& endpoint,
     request.query["wait"] =
         std::to_string(std::clamp(left, std::chrono::seconds(0), kMaxSpecWait).count());
     GANGRUN_ASSIGN(const HttpResponse response,
-                   ask(endpoint, secret, std::move(request), deadline));
+                   send(endpoint, secret, std::move(request), deadline));
     if (response.status == 200) {
       GANGRUN_ASSIGN(const Json json, base::parse_json(response.body, net::kMaxResponseBytes));
       return job::cluster_spec_from_json(json).context("the cluster spec");
@@ -116,7 +124,7 @@ base::Result<net::Endpoint> fetch_control(const net::Endpoint& endpoint, const b
                                           const job::TaskId& task, base::Instant deadline) {
   HttpRequest request;
   request.path = base::format("{}{}/{}", kTasksPath, task.type, task.index);
-  GANGRUN_ASSIGN(const HttpResponse response, ask(endpoint, secret, std::move(request), deadline));
+  GANGRUN_ASSIGN(const HttpResponse response, send(endpoint, secret, std::move(request), deadline));
   GANGRUN_ASSIGN(const Json json, base::parse_json(response.body, kMaxRequestBytes));
   const auto control = json.is_object() ? json.find("control") : json.end();
   if (!json.is_object() || control == json.end()) {
@@ -136,7 +144,7 @@ base::Result<> call_back(const net::Endpoint& agent, const base::Secret& secret,
   request.headers.add("Content-Type", "application/json");
   request.body =
       base::dump_json(Json{{"host", master.host}, {"port", master.port}, {"attempt", attempt}});
-  GANGRUN_TRY(ask(agent, secret, std::move(request), deadline));
+  GANGRUN_TRY(send(agent, secret, std::move(request), deadline));
   return {};
 }
 

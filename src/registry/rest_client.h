@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/secret.h"
+#include "cluster/question.h"
 #include "job/cluster_spec.h"
 #include "job/status.h"
 #include "job/task_id.h"
@@ -23,9 +24,10 @@ base::Result<job::JobStatus> fetch_status(const net::Endpoint& endpoint, const b
 base::Result<> request_stop(const net::Endpoint& endpoint, const base::Secret& secret, bool at_once,
                             const std::string& by, base::Instant deadline);
 
-// Has the tasks told that their place may end them.
-base::Result<> give_notice(const net::Endpoint& endpoint, const base::Secret& secret,
-                           const std::string& by, base::Instant deadline);
+// Asks tasks of the job. `deadline` leaves the tasks the question's limit. kNotFound: the master is
+// of a version that takes no questions, but for a notice.
+base::Result<cluster::Answer> ask(const net::Endpoint& endpoint, const base::Secret& secret,
+                                  const cluster::Question& question, base::Instant deadline);
 
 // The output of all tasks from this line on, as far as the master keeps it; there is none if no new
 // line has come by `wait_until`.

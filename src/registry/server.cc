@@ -94,7 +94,9 @@ base::Result<> Server::listen_unix(const std::string& path) { return server_.lis
 
 base::Result<std::uint16_t> Server::listen_tls(const std::string& address, std::uint16_t port,
                                                const net::JobCertificate& certificate) {
-  return server_.listen_tls(address, port, certificate);
+  auto listening = server_.listen_tls(address, port, certificate);
+  if (listening.ok()) tls_port_ = *listening;
+  return listening;
 }
 
 base::Result<std::uint16_t> Server::listen_tls_everywhere(std::uint16_t port,
@@ -141,7 +143,7 @@ void Server::close(SessionId session, std::string_view reason) {
   if (found != channels_.end()) found->second->close(reason);
 }
 
-void Server::event(DeskEvent event) { callbacks_.event(std::move(event)); }
+void Server::event(DeskEvent event) { on_agent_(std::move(event)); }
 
 void Server::on_channel(std::unique_ptr<net::Channel> channel) {
   const SessionId session = next_session_++;
@@ -174,6 +176,10 @@ void Server::wait_for_time() {
 
 void Server::on_request(const HttpRequest& request, net::Responder responder) {
   if (request.path.starts_with(kRendezvousPath)) return responder.answer(on_rendezvous(request));
+  if (request.path == kAskPath && callbacks_.ask) {
+    if (request.method != "POST") return responder.answer(method_not_allowed("POST"));
+    return on_ask(request.body, std::move(responder));
+  }
   if (request.body.size() > kMaxRequestBytes) {
     return responder.answer(error_answer(
         413, "too_large", base::format("a body has at most {} bytes", kMaxRequestBytes)));
@@ -188,11 +194,11 @@ void Server::on_request(const HttpRequest& request, net::Responder responder) {
     if (request.method != "POST") return responder.answer(method_not_allowed("POST"));
     return responder.answer(on_stop(request.body));
   }
-  if (request.path == kNoticePath && callbacks_.notice) {
+  if (request.path == kNoticePath && callbacks_.ask) {
     if (request.method != "POST") return responder.answer(method_not_allowed("POST"));
     return responder.answer(on_notice(request.body));
   }
-  if (request.path == kJoinPath && callbacks_.join) {
+  if (request.path == kJoinPath && join_) {
     if (request.method != "POST") return responder.answer(method_not_allowed("POST"));
     return responder.answer(on_join(request.body));
   }
@@ -308,6 +314,18 @@ HttpResponse Server::put_task(const job::TaskId& task, const std::string& body) 
   return reported.ok() ? get_task(task) : error_answer(reported.error());
 }
 
+void Server::on_ask(const std::string& body, net::Responder responder) {
+  const auto question = [&]() -> base::Result<cluster::Question> {
+    GANGRUN_ASSIGN(const Json json, base::parse_json(body, cluster::kMaxQuestionBytes));
+    return base::from_json<cluster::Question>(json);
+  }();
+  if (!question.ok()) return responder.answer(error_answer(question.error()));
+  const auto waits = std::make_shared<net::Responder>(std::move(responder));
+  callbacks_.ask(*question, [waits](const cluster::Answer& answer) {
+    waits->answer(json_response(200, base::dump_json(base::to_json(answer))));
+  });
+}
+
 HttpResponse Server::on_notice(const std::string& body) {
   const auto read = [&]() -> base::Result<std::string> {
     GANGRUN_ASSIGN(const Json json, parse_body(body, {"by"}));
@@ -315,7 +333,7 @@ HttpResponse Server::on_notice(const std::string& body) {
   };
   base::Result<std::string> by = read();
   if (!by.ok()) return error_answer(by.error());
-  callbacks_.notice(*std::move(by));
+  callbacks_.ask(cluster::notice_question(*by), [](const cluster::Answer&) {});
   return json_response(202, "{}");
 }
 
@@ -339,7 +357,12 @@ HttpResponse Server::on_stop(const std::string& body) {
 
 HttpResponse Server::on_join(const std::string& body) {
   const auto request = join_request_from(body);
-  return request.ok() ? response_of(callbacks_.join(*request)) : error_answer(request.error());
+  if (!request.ok()) return error_answer(request.error());
+  // Whoever comes late is told why nobody waits for it.
+  if (auto why = callbacks_.over ? callbacks_.over() : std::nullopt) {
+    return response_of({JoinState::kJobHasEnded, {}, *std::move(why)});
+  }
+  return response_of(join_(*request));
 }
 
 HttpResponse Server::on_rendezvous(const HttpRequest& request) {

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/secret.h"
+#include "cluster/question.h"
 #include "job/cluster_spec.h"
 #include "job/status.h"
 #include "job/task_id.h"
@@ -29,16 +30,14 @@
 
 namespace gangrun::registry {
 
-// What the registry asks of the master and tells it, on the loop's thread. All without a
-// default must be set.
+// What commands ask of the master, on the loop's thread. All without a default must be set.
 struct ServerCallbacks {
   std::function<job::JobStatus()> status;
-  std::function<void(DeskEvent)> event;
   std::function<void(bool at_once, std::string by)> stop;
-  // A notice for all tasks.
-  std::function<void(std::string by)> notice{};
-  // Where tasks come by themselves.
-  std::function<JoinAnswer(const JoinRequest&)> join{};
+  // `on_answer` is called once, here or later.
+  std::function<void(const cluster::Question&, cluster::OnAnswer on_answer)> ask{};
+  // Why no task is awaited any more, as a sentence; none: the job goes on.
+  std::function<std::optional<std::string>()> over{};
 };
 
 // Where agents report and the cluster spec is published: the desk behind a server of net/. Nobody
@@ -52,12 +51,20 @@ class Server final : private DeskOutput {
   Server& operator=(const Server&) = delete;
   ~Server() override;
 
+  // What agents tell goes to `on_event`. Without it, no agent is to be expected.
+  void serve_agents(std::function<void(DeskEvent)> on_event) { on_agent_ = std::move(on_event); }
+  // For tasks that come by themselves.
+  void serve_joins(std::function<JoinAnswer(const JoinRequest&)> join) { join_ = std::move(join); }
+
   base::Result<> listen_unix(const std::string& path);
   base::Result<std::uint16_t> listen_tls(const std::string& address, std::uint16_t port,
                                          const net::JobCertificate& certificate);
   // At all addresses of the host: IPv4's and IPv6's; where the kernel has no IPv6, IPv4's.
   base::Result<std::uint16_t> listen_tls_everywhere(std::uint16_t port,
                                                     const net::JobCertificate& certificate);
+
+  // Where TLS is served; 0: nowhere.
+  [[nodiscard]] std::uint16_t tls_port() const { return tls_port_; }
 
   // See Desk.
   void expect(const job::TaskId& task, int attempt) { desk_.expect(task, attempt); }
@@ -73,6 +80,12 @@ class Server final : private DeskOutput {
     return desk_.send_notice(task, left);
   }
 
+  bool send_ask(const job::TaskId& task, AskMessage question) {
+    return desk_.send_ask(task, std::move(question));
+  }
+  void send_answer(const job::TaskId& task, AnswerMessage answer) {
+    desk_.send_answer(task, std::move(answer));
+  }
   void set_tokens(base::Secret file) { desk_.set_tokens(std::move(file)); }
   void send_result_kept(const job::TaskId& task, ResultKeptMessage answer) {
     desk_.send_result_kept(task, std::move(answer));
@@ -115,6 +128,7 @@ class Server final : private DeskOutput {
   void on_session_end(SessionId session);
   void wait_for_time();
   void on_cluster_spec(const net::HttpRequest& request, net::Responder responder);
+  void on_ask(const std::string& body, net::Responder responder);
   void on_lines(const net::HttpRequest& request, net::Responder responder);
   void answer_lines(std::uint64_t waiter);
   [[nodiscard]] net::HttpResponse lines_response(std::int64_t from);
@@ -129,6 +143,9 @@ class Server final : private DeskOutput {
 
   net::EventLoop& loop_;
   const ServerCallbacks callbacks_;
+  std::function<void(DeskEvent)> on_agent_;
+  std::function<JoinAnswer(const JoinRequest&)> join_;
+  std::uint16_t tls_port_ = 0;
   Gatekeeper gatekeeper_;
   Desk desk_;
   [[nodiscard]] int generation() const { return starts_ ? starts_->generation() : 0; }

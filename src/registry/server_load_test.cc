@@ -38,6 +38,11 @@ class ServerLoadTest : public testing::Test {
   };
 
   void SetUp() override {
+    server.serve_agents([this](const DeskEvent& event) {
+      if (std::holds_alternative<Reported>(event)) ++reported;
+      if (const auto* gone = std::get_if<SessionLost>(&event)) lost.push_back(gone->task);
+      if (const auto* lines = std::get_if<LogLines>(&event)) flooded_lines += lines->lines.size();
+    });
     auto certificate = net::make_job_certificate("test", std::chrono::hours(1));
     ASSERT_TRUE(certificate.ok());
     for (int index = 0; index < kAll; ++index) server.expect({"worker", index}, 1);
@@ -130,17 +135,7 @@ class ServerLoadTest : public testing::Test {
   std::vector<Peer> peers{kAll};
   net::Timer flooding;
   Server server{loop, base::Secret("secret"), DeskOptions{seconds(60), seconds(600)},
-                ServerCallbacks{[] { return job::JobStatus{}; },
-                                [this](const DeskEvent& event) {
-                                  if (std::holds_alternative<Reported>(event)) ++reported;
-                                  if (const auto* gone = std::get_if<SessionLost>(&event)) {
-                                    lost.push_back(gone->task);
-                                  }
-                                  if (const auto* lines = std::get_if<LogLines>(&event)) {
-                                    flooded_lines += lines->lines.size();
-                                  }
-                                },
-                                [](bool, const std::string&) {}},
+                ServerCallbacks{[] { return job::JobStatus{}; }, [](bool, const std::string&) {}},
                 log};
 };
 

@@ -27,6 +27,7 @@ using testing::IsEmpty;
 class ServerTest : public testing::Test {
  protected:
   void SetUp() override {
+    server.serve_agents([this](DeskEvent event) { events.push_back(std::move(event)); });
     const auto listening = server.listen_unix(folder.file("socket"));
     ASSERT_TRUE(listening.ok()) << listening.error().message;
     endpoint = net::Endpoint::on_unix(folder.file("socket"));
@@ -79,22 +80,25 @@ class ServerTest : public testing::Test {
   LogRecorder log;
   std::vector<DeskEvent> events;
   std::vector<std::string> stops;
-  std::vector<std::string> notices;
+  std::vector<cluster::Question> questions;
   job::JobStatus status;
   net::Endpoint endpoint;
   Server server{loop, base::Secret(kJobSecret), DeskOptions{milliseconds(200), seconds(60)},
-                ServerCallbacks{[this] { return status; },
-                                [this](DeskEvent event) { events.push_back(std::move(event)); },
-                                [this](bool at_once, const std::string& by) {
-                                  stops.push_back(base::format("{} {}", at_once, by));
-                                },
-                                [this](const std::string& by) { notices.push_back(by); }},
+                ServerCallbacks{
+                    [this] { return status; },
+                    [this](bool at_once, const std::string& by) {
+                      stops.push_back(base::format("{} {}", at_once, by));
+                    },
+                    [this](const cluster::Question& question, const cluster::OnAnswer& on_answer) {
+                      questions.push_back(question);
+                      on_answer({{{job::kWorker0, {{"seen", 1}}, ""}}});
+                    }},
                 log};
 };
 
 TEST_F(ServerTest, WhoDoesNotKnowTheSecretLearnsNothing) {
   for (const std::string path :
-       {"/v1/status", "/v1/cluster-spec", "/v1/tasks/worker/0", "/v1/stop", "/v1/notice",
+       {"/v1/status", "/v1/cluster-spec", "/v1/tasks/worker/0", "/v1/stop", "/v1/notice", "/v1/ask",
         "/v1/lines", "/v1/join", "/v1/rendezvous/a/b", "/v1/agent", "/", "/x"}) {
     for (const std::string method : {"GET", "PUT", "POST", "DELETE"}) {
       for (const std::optional<std::string>& token : std::vector<std::optional<std::string>>{
@@ -261,19 +265,46 @@ TEST_F(ServerTest, StatusAndStopAreTheMasters) {
   EXPECT_THAT(stops, ElementsAre("true ana", "false a request"));
 }
 
-TEST_F(ServerTest, ANoticeIsHandedOn) {
-  const auto told = while_serving(loop, [&] {
-    return give_notice(endpoint, base::Secret(kJobSecret), "SIGUSR1", test_deadline());
+TEST_F(ServerTest, AQuestionIsHandedOnAndAnswered) {
+  cluster::Question question{.kind = "stacks", .about = {{"depth", 3}}, .tasks = {{"worker", 7}}};
+  const auto answer = while_serving(loop, [&] {
+    return registry::ask(endpoint, base::Secret(kJobSecret), question, test_deadline());
   });
-  EXPECT_TRUE(told.ok());
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  ASSERT_EQ(answer->tasks.size(), 1U);
+  EXPECT_EQ(answer->tasks[0].said.at("seen"), 1);
+  ASSERT_EQ(questions.size(), 1U);
+  EXPECT_EQ(questions[0].kind, "stacks");
+  EXPECT_EQ(questions[0].about.at("depth"), 3);
+  EXPECT_EQ(questions[0].tasks, question.tasks);
+  EXPECT_EQ(questions[0].limit, seconds(5));
+  for (const std::string body :
+       {"", "{}", "[]", R"({"kind":"","about":{},"tasks":[],"limit_ms":1})",
+        R"({"kind":"a","about":[],"tasks":[],"limit_ms":1})",
+        R"({"kind":"a","about":{},"tasks":[1],"limit_ms":1})",
+        R"({"kind":"a","about":{},"tasks":[],"limit_ms":0})"}) {
+    EXPECT_EQ(ask("POST", "/v1/ask", body).status, 400) << body;
+  }
+  EXPECT_EQ(ask("GET", "/v1/ask").status, 405);
+  EXPECT_EQ(questions.size(), 1U);
+}
+
+// As commands of earlier versions give one.
+TEST_F(ServerTest, ANoticeIsAQuestion) {
+  EXPECT_EQ(ask("POST", "/v1/notice", R"({"by":"SIGUSR1"})").status, 202);
   EXPECT_EQ(ask("POST", "/v1/notice", "{}").status, 202);
   EXPECT_EQ(ask("POST", "/v1/notice", R"({"by":""})").status, 400);
   EXPECT_EQ(ask("POST", "/v1/notice", R"({"now":true})").status, 400);
   EXPECT_EQ(
       ask("POST", "/v1/notice", R"({"by":"ana\n2026 info the job has succeeded\u001b[2J"})").status,
       202);
+  std::vector<std::string> by;
+  for (const cluster::Question& question : questions) {
+    EXPECT_EQ(question.kind, cluster::kNotice);
+    by.push_back(cluster::notice_by(question));
+  }
   // Whoever asks has no line of his own in the log.
-  EXPECT_THAT(notices,
+  EXPECT_THAT(by,
               ElementsAre("SIGUSR1", "a request", "ana\\n2026 info the job has succeeded\\x1b[2J"));
   EXPECT_THAT(stops, IsEmpty());
 }
@@ -351,14 +382,16 @@ TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
       JoinRequest{{"worker", 0}, 0, "executor 1", "10.0.0.7", "as it is called there"}));
   EXPECT_EQ(ask("POST", "/v1/join", body).status, 404);
   std::vector<JoinRequest> came;
-  Server open(loop, base::Secret(kJobSecret), DeskOptions{},
-              ServerCallbacks{[this] { return status; }, [](const DeskEvent&) {},
-                              [](bool, const std::string&) {}, [](const std::string&) {},
-                              [&](const JoinRequest& request) {
-                                came.push_back(request);
-                                return JoinAnswer{JoinState::kThere, {}, "somebody came first"};
-                              }},
-              log);
+  std::optional<std::string> over;
+  Server open(
+      loop, base::Secret(kJobSecret), DeskOptions{},
+      ServerCallbacks{
+          [this] { return status; }, [](bool, const std::string&) {}, {}, [&over] { return over; }},
+      log);
+  open.serve_joins([&came](const JoinRequest& request) {
+    came.push_back(request);
+    return JoinAnswer{JoinState::kThere, {}, "somebody came first"};
+  });
   endpoint = net::Endpoint::on_unix(folder.file("open.sock"));
   ASSERT_TRUE(open.listen_unix(endpoint.unix_path).ok());
   EXPECT_EQ(ask("POST", "/v1/join", body, {}, "wrong").status, 401);
@@ -373,6 +406,15 @@ TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
   EXPECT_EQ(joined->reason, "somebody came first");
   ASSERT_EQ(came.size(), 1U);
   EXPECT_EQ(came[0].attempt, 3);
+  over = "the job has failed";
+  const auto late = while_serving(loop, [&] {
+    return join(endpoint, base::Secret(kJobSecret), {{"worker", 0}, 3, "e", "h", "r"},
+                test_deadline());
+  });
+  ASSERT_TRUE(late.ok()) << late.error().message;
+  EXPECT_EQ(late->state, JoinState::kJobHasEnded);
+  EXPECT_EQ(late->reason, "the job has failed");
+  EXPECT_EQ(came.size(), 1U);
 }
 
 TEST_F(ServerTest, AKeyIsPutAndReadFromOutside) {

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/test_log.h"
 #include "job/cluster_spec.h"
 #include "net/event_loop.h"
 #include "registry/desk.h"
@@ -30,11 +31,7 @@ inline base::Instant test_deadline() { return std::chrono::steady_clock::now() +
 inline const job::Address kTaskHome{"10.0.0.7", 4711};
 inline const std::string kJobSecret = "0123456789abcdef";
 
-class LogRecorder final : public base::Logger {
- public:
-  void write(base::LogLevel, std::string_view message) override { lines.emplace_back(message); }
-  std::vector<std::string> lines;
-};
+using base::LogRecorder;
 
 // A folder of its own, removed at the end.
 class TestFolder {

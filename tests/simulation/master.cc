@@ -175,7 +175,8 @@ void Master::event(registry::DeskEvent event) {
                  },
                  // Told to people, and no news for the gang.
                  [](const base::OneOf<registry::LogLines, registry::FiguresTold,
-                                      registry::ResultPart> auto&) {},
+                                      registry::ResultPart, registry::Asked,
+                                      registry::Answered> auto&) {},
              },
              event);
 }

@@ -121,13 +121,15 @@ void JoinedCluster::remark_on_loopback() {
                           job::to_string(far->task), far->host)});
 }
 
-void JoinedCluster::on_session_open(const job::TaskId& task) {
+bool JoinedCluster::on_session_open(const job::TaskId& task) {
   const auto found = members_.find(task);
-  if (found == members_.end()) return;
+  if (found == members_.end()) return false;
   Member& member = found->second;
-  if (member.state != State::kJoined && member.state != State::kBroken) return;
-  member.state = State::kHere;
-  member.limit.reset();
+  if (member.state == State::kJoined || member.state == State::kBroken) {
+    member.state = State::kHere;
+    member.limit.reset();
+  }
+  return member.state == State::kHere;
 }
 
 void JoinedCluster::on_session_lost(const job::TaskId& task,
@@ -159,7 +161,8 @@ void JoinedCluster::end(const job::TaskId& task, std::string detail, base::Insta
 // Many come in one turn of the loop.
 void JoinedCluster::tell_waiting() {
   if (waiting_timer_.pending()) return;
-  waiting_timer_ = loop_.after(base::Duration(0), [this] { emit(Waiting{waiting_words()}); });
+  waiting_timer_ =
+      loop_.after(base::Duration(0), [this] { emit(gang::ClusterWaiting{waiting_words()}); });
 }
 
 std::string JoinedCluster::waiting_words() const {

@@ -15,7 +15,7 @@
 #include "base/json.h"
 #include "cluster/cluster.h"
 #include "net/event_loop.h"
-#include "registry/join.h"
+#include "registry/joining.h"
 
 namespace gangrun::cluster {
 
@@ -30,7 +30,7 @@ inline constexpr std::size_t kMaxNamed = 10;
 // Tasks that connect by themselves: something else starts them (Spark, in its executors), each asks
 // to join, and nobody but its session tells how its agent does. Each task comes once: who comes
 // second is told so.
-class JoinedCluster final : public Cluster, public registry::Joining {
+class JoinedCluster final : public registry::Joining {
  public:
   // `master_host`: by which an agent reaches the master, where it does not know better.
   JoinedCluster(net::EventLoop& loop, std::string master_host);
@@ -45,7 +45,7 @@ class JoinedCluster final : public Cluster, public registry::Joining {
   [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
 
   registry::JoinAnswer join(const registry::JoinRequest& request) override;
-  void on_session_open(const job::TaskId& task) override;
+  bool on_session_open(const job::TaskId& task) override;
   void on_session_lost(const job::TaskId& task,
                        const std::optional<std::string>& farewell) override;
 

@@ -53,13 +53,13 @@ TEST_F(JoinedClusterTest, SaysWhoHasComeAndWhoHasNot) {
   start(first_);
   start(second_);
   EXPECT_EQ(join(first_).state, JoinState::kJoined);
-  EXPECT_EQ(wait_for<Waiting>().reason,
+  EXPECT_EQ(wait_for<gang::ClusterWaiting>().reason,
             "no executor has joined for worker:1; 1 of 2 have joined: worker:0 from executor 4 on "
             "10.0.0.7 (attempt 0)");
   const auto allocated = wait_for<Allocated>();
   EXPECT_EQ(allocated.task, first_);
   EXPECT_EQ(allocated.host, "10.0.0.7");
-  EXPECT_EQ(count<Waiting>(), 1);
+  EXPECT_EQ(count<gang::ClusterWaiting>(), 1);
 }
 
 TEST_F(JoinedClusterTest, TheFirstToComeIsTheOneWhoeverComesLater) {

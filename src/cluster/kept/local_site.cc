@@ -18,7 +18,7 @@
 #include "base/unique_fd.h"
 #include "cluster/kept/agent_processes.h"
 #include "cluster/kept/local_logs.h"
-#include "cluster/result_names.h"
+#include "cluster/task_files.h"
 #include "job/last_words.h"
 #include "job/plan_json.h"
 #include "journal/reader.h"
@@ -323,11 +323,11 @@ Result<job::ClusterSpec> LocalSite::cluster_spec(std::string_view job, int gener
                                       deadline);
 }
 
-Result<> LocalSite::give_notice(std::string_view job, const std::string& by) {
+Result<Answer> LocalSite::ask(std::string_view job, const Question& question) {
   GANGRUN_ASSIGN(const JobPaths paths, find(job));
   GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
-  return registry::give_notice(net::Endpoint::on_unix(paths.socket()), secret, by,
-                               clock_.now() + kAnswerTimeout);
+  return registry::ask(net::Endpoint::on_unix(paths.socket()), secret, question,
+                       clock_.now() + kAnswerTimeout + question.limit);
 }
 
 Result<> LocalSite::stop(std::string_view job, bool at_once, const std::string& by) {

@@ -41,7 +41,7 @@ class LocalSite final : public Site {
   base::Result<job::ClusterSpec> cluster_spec(std::string_view job, int generation,
                                               base::Instant deadline) override;
   base::Result<> stop(std::string_view job, bool at_once, const std::string& by) override;
-  base::Result<> give_notice(std::string_view job, const std::string& by) override;
+  base::Result<Answer> ask(std::string_view job, const Question& question) override;
   base::Result<TunnelAgent> tunnel_agent(std::string_view job, const job::TaskId& task) override;
   base::Result<std::vector<TaskResult>> results(std::string_view job) override;
   base::Result<> read_result(std::string_view job, const job::TaskId& task,

@@ -178,7 +178,7 @@ std::vector<Json> Manifests::objects(const Owner& owner) const {
   return objects;
 }
 
-Json Manifests::pod(const job::TaskId& task, const DirectRun& run, const Owner& owner) const {
+Json Manifests::pod(const job::TaskId& task, const PodRun& run, const Owner& owner) const {
   return pod_manifest(input_, layout_, hosts_, task, run, owner);
 }
 

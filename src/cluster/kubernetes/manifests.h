@@ -9,9 +9,9 @@
 
 #include "base/json.h"
 #include "base/result.h"
-#include "cluster/direct.h"
 #include "cluster/kubernetes/carried_files.h"
 #include "cluster/kubernetes/kubernetes_options.h"
+#include "cluster/kubernetes/pod_run.h"
 #include "cluster/kubernetes/shared_hosts.h"
 #include "job/cluster_spec.h"
 #include "job/spec.h"
@@ -87,7 +87,7 @@ class Manifests {
   // In the order in which they are made before any pod: secrets, config maps, services, what the
   // gang's scheduling needs.
   [[nodiscard]] std::vector<base::Json> objects(const Owner& owner) const;
-  [[nodiscard]] base::Json pod(const job::TaskId& task, const DirectRun& run,
+  [[nodiscard]] base::Json pod(const job::TaskId& task, const PodRun& run,
                                const Owner& owner) const;
   // The tasks that must all have a node before any counts as placed.
   [[nodiscard]] std::vector<job::TaskId> gang() const;

@@ -32,8 +32,8 @@ inline ManifestInput wine_job() {
   return input;
 }
 
-inline DirectRun run_with(std::map<std::string, std::string> environment) {
-  DirectRun run;
+inline PodRun run_with(std::map<std::string, std::string> environment) {
+  PodRun run;
   run.attempt = 3;
   run.environment = [variables = std::move(environment)] { return variables; };
   return run;

@@ -54,7 +54,7 @@ PodBook::PodBook(Options options)
   }
 }
 
-Run PodBook::run_of(DirectRun wish) {
+Run PodBook::run_of(PodRun wish) {
   Run run;
   run.attempt = wish.attempt;
   run.generation = wish.generation;
@@ -63,10 +63,10 @@ Run PodBook::run_of(DirectRun wish) {
   return run;
 }
 
-std::optional<DirectRun> PodBook::wanted(const job::TaskId& task) const {
+std::optional<PodRun> PodBook::wanted(const job::TaskId& task) const {
   const PodEntry& entry = entries_.at(task);
   if (!entry.run || entry.run->end || entry.run->asked_to_end_at || is_gone_) return std::nullopt;
-  return DirectRun{entry.run->attempt, entry.run->generation, entry.run->environment};
+  return PodRun{entry.run->attempt, entry.run->generation, entry.run->environment};
 }
 
 void PodBook::start(const job::TaskId& task, int attempt, base::Instant now) {
@@ -114,7 +114,7 @@ void PodBook::stop(const job::TaskId& task, int attempt, std::chrono::millisecon
   end_run(task, grace, now);
 }
 
-void PodBook::run(const job::TaskId& task, DirectRun run, base::Instant now) {
+void PodBook::run(const job::TaskId& task, PodRun run, base::Instant now) {
   now_ = now;
   PodEntry& entry = entries_.at(task);
   if (entry.run && entry.run->attempt == run.attempt) {
@@ -242,7 +242,7 @@ void PodBook::on_trouble(const base::Error& error, bool is_final, base::Instant 
 
 void PodBook::on_gone(const std::string& sentence, job::Reason reason) {
   if (std::exchange(is_gone_, true)) return;
-  tell(Event(Gone{sentence, reason}));
+  tell(Event(gang::ClusterGone{sentence, reason}));
 }
 
 void PodBook::ask_for_owner() {

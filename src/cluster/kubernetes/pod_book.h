@@ -13,9 +13,9 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "cluster/cluster.h"
-#include "cluster/direct.h"
 #include "cluster/kubernetes/pod_entry.h"
 #include "cluster/kubernetes/pod_facts.h"
+#include "cluster/kubernetes/pod_run.h"
 #include "cluster/kubernetes/pod_words.h"
 #include "cluster/kubernetes/server_time.h"
 #include "job/spec.h"
@@ -83,7 +83,7 @@ struct LookAtOwner {};
 
 // Events are told in their order.
 using PodAction = std::variant<CreatePod, DeletePod, LookForPod, ListEvents, FollowLog, DropLog,
-                               ReadRestOfLog, FetchOutputs, LookAtOwner, Event, DirectEvent>;
+                               ReadRestOfLog, FetchOutputs, LookAtOwner, Event, RunEvent>;
 
 // The life of a job's pods: what is asked of tasks and what is told of pods goes in with the time
 // at which it happens, what is to be done comes out. Pure; pods that cannot all get a node are
@@ -104,13 +104,13 @@ class PodBook {
   PodBook(const PodBook&) = delete;
   PodBook& operator=(const PodBook&) = delete;
 
-  // Direct's.
+  // See Tasks: the decisions, one by one.
   void start(const job::TaskId& task, int attempt, base::Instant now);
   void adopt(const job::TaskId& task, int attempt, base::Instant now);
   void release_others(base::Instant now);
   void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace,
             base::Instant now);
-  void run(const job::TaskId& task, DirectRun run, base::Instant now);
+  void run(const job::TaskId& task, PodRun run, base::Instant now);
   void end_run(const job::TaskId& task, std::chrono::milliseconds grace, base::Instant now);
 
   // All that pods need is there.
@@ -150,7 +150,7 @@ class PodBook {
 
   // What the pod of CreatePod is to be; none: it is not wanted any more, which is answered with
   // kCancelled.
-  [[nodiscard]] std::optional<DirectRun> wanted(const job::TaskId& task) const;
+  [[nodiscard]] std::optional<PodRun> wanted(const job::TaskId& task) const;
   // What runs wait for that were asked for ("worker:3: 0/2 nodes are available: …"); empty:
   // nothing.
   [[nodiscard]] std::string waiting_for(base::Instant now) const;
@@ -174,8 +174,8 @@ class PodBook {
   };
 
   void tell(Event event) { actions_.emplace_back(std::move(event)); }
-  void tell(DirectEvent event) { actions_.emplace_back(std::move(event)); }
-  void warn(std::string sentence) { tell(DirectEvent(RunWarning{std::move(sentence)})); }
+  void tell(RunEvent event) { actions_.emplace_back(std::move(event)); }
+  void warn(std::string sentence) { tell(RunEvent(TasksWarning{std::move(sentence)})); }
   [[nodiscard]] bool is_due(PodEntry& entry, base::Instant when) const;
   [[nodiscard]] bool is_silent() const { return silent_since_.has_value(); }
 
@@ -191,7 +191,7 @@ class PodBook {
     return is_owner_asked_for_ || (is_owner_in_doubt_ && !is_gone_);
   }
   void try_again(PodEntry& entry, const base::Error& error);
-  [[nodiscard]] Run run_of(DirectRun wish);
+  [[nodiscard]] Run run_of(PodRun wish);
   void resolve_adoption(PodEntry& entry);
   void settle_all();
 

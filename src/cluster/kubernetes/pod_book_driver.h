@@ -27,17 +27,16 @@ inline std::string words_of(const Event& event) {
             return base::format("ended {}: {}{}", job::to_string(ended.task), to_words(ended.why),
                                 job::is_own_fault(ended.why.reason) ? " (counts)" : "");
           },
-          [](const Gone& gone) {
+          [](const gang::ClusterGone& gone) {
             return base::format("gone ({}): {}", job::to_string(gone.reason), gone.detail);
           },
-          [](const base::OneOf<Waiting, PreemptionNotice, HostSilent, Remark> auto&) {
-            return std::string("other");
-          },
+          [](const base::OneOf<gang::ClusterWaiting, PreemptionNotice, gang::HostSilent,
+                               Remark> auto&) { return std::string("other"); },
       },
       event);
 }
 
-inline std::string words_of(const DirectEvent& event) {
+inline std::string words_of(const RunEvent& event) {
   return std::visit(base::Overloaded{
                         [](const RunStarted& started) {
                           return base::format("started {}#{} on {}", job::to_string(started.task),
@@ -47,7 +46,7 @@ inline std::string words_of(const DirectEvent& event) {
                           return base::format("run ended {}#{}: {}", job::to_string(ended.task),
                                               ended.attempt, to_words(ended.report.why));
                         },
-                        [](const RunWarning& warning) { return "warn: " + warning.sentence; },
+                        [](const TasksWarning& warning) { return "warn: " + warning.sentence; },
                         [](const RunLine&) { return std::string("other"); },
                     },
                     event);

@@ -117,7 +117,7 @@ class World {
     slots_.erase(ended->task);
     runs_.erase(ended->task);
   }
-  void take(const DirectEvent& event) {
+  void take(const RunEvent& event) {
     if (const auto* ended = std::get_if<job::Exited>(&event)) {
       EXPECT_EQ(runs_.count(ended->task), 1U) << "its run has ended before";
       EXPECT_LE(ended->ended_at, now_);

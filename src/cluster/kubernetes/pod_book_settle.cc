@@ -85,7 +85,7 @@ void PodBook::note_start(PodEntry& entry) {
   actions_.emplace_back(FollowLog{entry.task, pod.uid});
   // One that was given back has been told already.
   if (std::exchange(run.is_started, true)) return;
-  tell(DirectEvent(RunStarted{entry.task, run.attempt, pod.node}));
+  tell(RunEvent(RunStarted{entry.task, run.attempt, pod.node}));
 }
 
 void PodBook::note_end(PodEntry& entry) {
@@ -276,7 +276,7 @@ void PodBook::conclude(PodEntry& entry) {
     }
     entry.slot.reset();
   } else if (!is_stopping || run.end->is_known) {
-    tell(DirectEvent(job::Exited{entry.task, run.attempt, run.end->report, end_of(run)}));
+    tell(RunEvent(job::Exited{entry.task, run.attempt, run.end->report, end_of(run)}));
   }
   entry.run.reset();
 }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "cluster/direct.h"
 #include "cluster/kubernetes/pod_facts.h"
+#include "cluster/kubernetes/pod_run.h"
 #include "job/exit_report.h"
 #include "job/task_id.h"
 
@@ -43,7 +43,7 @@ enum class FetchState { kNone, kAsked, kDone };
 struct Run {
   int attempt = 0;
   int generation = 0;
-  decltype(DirectRun::environment) environment;
+  decltype(PodRun::environment) environment;
   base::Instant asked_at;
   base::Instant create_at;                  // not before
   base::Duration pause{0};                  // the last one before its pod was asked for again

@@ -78,7 +78,7 @@ Json resources_of(const Part& part) {
   return out;
 }
 
-Json environment_of(const Part& part, const DirectRun& run) {
+Json environment_of(const Part& part, const PodRun& run) {
   Json environment = Json::array();
   for (const auto& [name, value] : run.environment()) {
     if (const auto key = secret_key(part.input.spec, part.task_spec, name)) {
@@ -96,7 +96,7 @@ Json work_mount() { return {{"name", kWorkVolume}, {"mountPath", kWorkingFolder}
 
 // There whatever the image and its user are, and with a root file system that is read-only.
 Json notice_mount() {
-  const std::string_view file = kDirectNoticeFile;
+  const std::string_view file = kPodNoticeFile;
   return {{"name", kNoticeVolume}, {"mountPath", std::string(file.substr(0, file.rfind('/')))}};
 }
 
@@ -161,7 +161,7 @@ Json volumes_of(const Part& part, const CarriedMounts& carried) {
   return volumes;
 }
 
-Json container_of(const Part& part, const CarriedMounts& carried, const DirectRun& run) {
+Json container_of(const Part& part, const CarriedMounts& carried, const PodRun& run) {
   Json container = {{"name", task_container(part.from)}};
   const std::string& image = part.input.spec.image_of(part.task_spec);
   if (!image.empty()) container["image"] = image;
@@ -217,7 +217,7 @@ void put_placement(const Part& part, Json& spec) {
   if (part.task_spec.one_per_node) spec["affinity"] = one_per_node(part);
 }
 
-Json spec_of(const Part& part, const CarriedMounts& carried, const DirectRun& run) {
+Json spec_of(const Part& part, const CarriedMounts& carried, const PodRun& run) {
   const auto grace = std::chrono::ceil<std::chrono::seconds>(part.input.spec.timeouts.stop);
   Json spec = {{"restartPolicy", "Never"},
                {"terminationGracePeriodSeconds", std::max<std::int64_t>(grace.count(), 1)}};
@@ -232,7 +232,7 @@ Json spec_of(const Part& part, const CarriedMounts& carried, const DirectRun& ru
   return spec;
 }
 
-Json metadata_of_pod(const Part& part, const DirectRun& run, const Owner& owner) {
+Json metadata_of_pod(const Part& part, const PodRun& run, const Owner& owner) {
   const std::string name = pod_name(part.input, part.task);
   Json metadata = metadata_of(part.input, name, &owner);
   Json& labels = metadata["labels"];
@@ -314,8 +314,8 @@ std::string without_references(std::string_view text) {
 }
 
 Json pod_manifest(const ManifestInput& input, const CarriedLayout& layout,
-                  const std::vector<SharedHosts>& hosts, const job::TaskId& task,
-                  const DirectRun& run, const Owner& owner) {
+                  const std::vector<SharedHosts>& hosts, const job::TaskId& task, const PodRun& run,
+                  const Owner& owner) {
   const job::TaskSpec* task_spec = input.spec.find(task.type);
   GANGRUN_CHECK(task_spec != nullptr, task.type);
   Json pod = template_of(input.spec, *task_spec);

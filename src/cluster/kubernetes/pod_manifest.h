@@ -12,7 +12,7 @@ namespace gangrun::cluster {
 // when the task's has ended, and where no client tells it the owner's deadline does.
 base::Json pod_manifest(const ManifestInput& input, const CarriedLayout& layout,
                         const std::vector<SharedHosts>& hosts, const job::TaskId& task,
-                        const DirectRun& run, const Owner& owner);
+                        const PodRun& run, const Owner& owner);
 
 // `text` so that Kubernetes, which replaces $(NAME) in commands and variables, leaves it as it is.
 std::string without_references(std::string_view text);

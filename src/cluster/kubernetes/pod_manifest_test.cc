@@ -15,17 +15,17 @@ using testing::Not;
 
 const job::TaskId kTask{"worker", 1};
 
-Json pod_of(const ManifestInput& input, const DirectRun& run = test::run_with({})) {
+Json pod_of(const ManifestInput& input, const PodRun& run = test::run_with({})) {
   return pod_manifest(input, lay_out(input).value(), shared_hosts(input), kTask, run,
                       test::wine_owner());
 }
 
-Json container_of(const ManifestInput& input, const DirectRun& run = test::run_with({})) {
+Json container_of(const ManifestInput& input, const PodRun& run = test::run_with({})) {
   return pod_of(input, run)["spec"]["containers"].at(0);
 }
 
 TEST(PodManifest, RunsTheCommandInItsImage) {
-  const DirectRun run = test::run_with({{"B", "2"}, {"A", "$(B) costs $5"}});
+  const PodRun run = test::run_with({{"B", "2"}, {"A", "$(B) costs $5"}});
   const Json pod = pod_of(test::wine_job(), run);
   EXPECT_EQ(pod, Json::parse(R"json({
       "apiVersion": "v1", "kind": "Pod",
@@ -60,7 +60,7 @@ TEST(PodManifest, LeavesDollarsToTheCommand) {
 TEST(PodManifest, RefersToSecrets) {
   ManifestInput input = test::wine_job();
   input.spec.tasks.front().environment = {{"HF_TOKEN", "hunter2"}};
-  const DirectRun run = test::run_with({{"HF_TOKEN", "hunter2"}, {"RUN_TOKEN", "ours"}});
+  const PodRun run = test::run_with({{"HF_TOKEN", "hunter2"}, {"RUN_TOKEN", "ours"}});
   const Json pod = pod_of(input, run);
   EXPECT_THAT(pod.dump(), testing::Not(HasSubstr("hunter2")));
   const Json& environment = pod["spec"]["containers"].at(0)["env"];

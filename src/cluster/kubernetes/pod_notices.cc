@@ -200,7 +200,7 @@ void PodNotices::ask(const job::TaskId& task) {
   request.name_space = manifests_.input().name_space;
   request.pod = manifests_.pod_name(task);
   request.container = manifests_.container_of(task);
-  request.command = notice_command(kDirectNoticeFile, manifests_.input().spec.notice_signal);
+  request.command = notice_command(kPodNoticeFile, manifests_.input().spec.notice_signal);
   kubernetes::ExecCallbacks callbacks;
   callbacks.on_output = [&it](std::string_view piece) {
     it.output += limited(piece, it.output.size());

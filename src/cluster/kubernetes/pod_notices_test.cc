@@ -283,7 +283,7 @@ TEST_F(PodNoticesTest, RunsTheCommandInTheTasksContainersAFewAtATime) {
   EXPECT_EQ(server_.commands[1].request.container, "task");
   EXPECT_EQ(server_.commands[1].request.name_space, "lab");
   EXPECT_EQ(server_.commands[1].request.command,
-            notice_command(kDirectNoticeFile, job::NoticeSignal::kUsr1));
+            notice_command(kPodNoticeFile, job::NoticeSignal::kUsr1));
   for (std::size_t i = 0; i < 40; ++i) {
     EXPECT_FALSE(failures_.has_value());
     server_.end(i, 0);

@@ -52,7 +52,7 @@ void AgentBook::start_waiting(base::Instant now) {
 }
 
 void AgentBook::wait_for(std::string missing, base::Instant now) {
-  if (!missing.empty() && missing != waits_for_) output_.tell(Waiting{missing});
+  if (!missing.empty() && missing != waits_for_) output_.tell(gang::ClusterWaiting{missing});
   waits_for_ = std::move(missing);
   if (!waits_for_.empty()) look_again_at_ = now + kLookAgain;
 }

@@ -27,20 +27,20 @@ std::string words(const AgentKey& key) {
 
 std::string words(const Event& event) {
   return std::visit(
-      base::Overloaded{[](const Waiting& waiting) { return "waits: " + waiting.reason; },
-                       [](const Allocated& got) {
-                         return base::format("allocated {} {}",
-                                             words(AgentKey{got.task, got.attempt}), got.host);
-                       },
-                       [](const PreemptionNotice&) { return std::string("notice"); },
-                       [](const job::AgentEnded& ended) {
-                         return base::format("ended {}: {}",
-                                             words(AgentKey{ended.task, ended.attempt}),
-                                             to_words(ended.why));
-                       },
-                       [](const Gone&) { return std::string("gone"); },
-                       [](const HostSilent&) { return std::string("silent"); },
-                       [](const Remark&) { return std::string("remark"); }},
+      base::Overloaded{
+          [](const gang::ClusterWaiting& waiting) { return "waits: " + waiting.reason; },
+          [](const Allocated& got) {
+            return base::format("allocated {} {}", words(AgentKey{got.task, got.attempt}),
+                                got.host);
+          },
+          [](const PreemptionNotice&) { return std::string("notice"); },
+          [](const job::AgentEnded& ended) {
+            return base::format("ended {}: {}", words(AgentKey{ended.task, ended.attempt}),
+                                to_words(ended.why));
+          },
+          [](const gang::ClusterGone&) { return std::string("gone"); },
+          [](const gang::HostSilent&) { return std::string("silent"); },
+          [](const Remark&) { return std::string("remark"); }},
       event);
 }
 

@@ -184,7 +184,7 @@ void SshCluster::look_for_places() {
     if (!reason.empty()) break;
     reason = host->state == Host::State::kDown && !host->was_up ? host->trouble : host->waits_for;
   }
-  if (!reason.empty() && reason != waits_for_) emit(Waiting{reason});
+  if (!reason.empty() && reason != waits_for_) emit(gang::ClusterWaiting{reason});
   waits_for_ = std::move(reason);
 }
 

@@ -65,7 +65,7 @@ void SshCluster::begin_known() {
       if (!host->was_up) return;
     }
     if (const auto chosen = choose_addresses_of_all(); !chosen.ok()) {
-      return emit(Gone{chosen.error().message});
+      return emit(gang::ClusterGone{chosen.error().message});
     }
   }
   for (const auto& host : hosts_) {
@@ -148,7 +148,7 @@ bool SshCluster::is_silent(const Host& host) const {
 void SshCluster::tell_silent() {
   for (const auto& host : hosts_) {
     if (!is_silent(*host)) continue;
-    HostSilent silent{.host = host->name(), .tasks = {}};
+    gang::HostSilent silent{.host = host->name(), .tasks = {}};
     for (const auto& [key, agent] : agents_) {
       if (agent->host == host.get()) silent.tasks.push_back(agent->task);
     }
@@ -211,8 +211,8 @@ void SshCluster::on_down(Host& host, const base::Error& why, bool can_pass) {
   // Nobody has waited for it yet, as nothing of the job has begun.
   const bool is_hopeless = !can_pass || ++host.tries == kMaxTries;
   if (options_.is_first_master && host.run_folder.empty() && is_hopeless)
-    return emit(Gone{why.message});
   host.again = loop_.after(host.pause.next(), [this, &host] { links_->open(host.index); });
+  // Tasks that were not sent there go elsewhere; those that run there are over with their lease.
   // Tasks that were not sent there go elsewhere; those that run there are over with their lease.
   for (const auto& [key, agent] : agents_) {
     if (agent->host != &host || agent->state != Agent::State::kWaiting) continue;
@@ -346,7 +346,7 @@ void SshCluster::send_files(Host& host) {
         continue;
       }
       if (const auto opened = open_file(host, next); !opened.ok()) {
-        return emit(Gone{opened.error().message});
+        return emit(gang::ClusterGone{opened.error().message});
       }
       host.link->send(MessageFrame{to_json(FileMessage{
           .name = next.name, .size = host.file_left, .is_executable = next.is_executable})});
@@ -360,7 +360,7 @@ void SshCluster::send_files(Host& host) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
       const std::string& path = options_.files[host.next_file - 1].path;
-      return emit(Gone{base::format("{} became shorter while it was copied", path)});
+      return emit(gang::ClusterGone{base::format("{} became shorter while it was copied", path)});
     }
     host.file_left -= static_cast<std::uint64_t>(got);
     host.link->send(FileFrame{std::string_view(chunk).substr(0, static_cast<std::size_t>(got))});
@@ -435,7 +435,8 @@ void SshCluster::on(Host& host, const EndedMessage& message) {
 // It ends by itself then. A host that has no room for the job will have none the next time.
 void SshCluster::on(Host& host, const RefusedMessage& message) {
   if (std::exchange(host.has_refused, true)) return refuse_message(host, "refused");
-  emit(Gone{base::format("host {} refuses: {}", host.name(), base::their_words(message.detail))});
+  emit(gang::ClusterGone{
+      base::format("host {} refuses: {}", host.name(), base::their_words(message.detail))});
 }
 
 }  // namespace gangrun::cluster

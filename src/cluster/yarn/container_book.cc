@@ -200,7 +200,7 @@ void ContainerBook::tell_waiting(const hadoop::AllocateResponse& response, base:
                               response.headroom.memory_mib, response.headroom.vcores);
   }
   if (waits_for == std::exchange(waits_for_, waits_for) || waits_for.empty()) return;
-  tell(Waiting{waits_for});
+  tell(gang::ClusterWaiting{waits_for});
 }
 
 void ContainerBook::on_completed(const hadoop::ContainerStatus& status, base::Instant now) {

@@ -45,7 +45,7 @@ std::string words(const ContainerAction& action) {
     return base::format("{}/{}", job::to_string(task), attempt);
   };
   const auto event_words = base::Overloaded{
-      [](const Waiting& waiting) { return "waits: " + waiting.reason; },
+      [](const gang::ClusterWaiting& waiting) { return "waits: " + waiting.reason; },
       [&](const Allocated& got) {
         return base::format("allocated {} {}", name(got.task, got.attempt), got.host);
       },
@@ -61,8 +61,8 @@ std::string words(const ContainerAction& action) {
         return base::format("ended {} {}: {}{}", name(ended.task, ended.attempt),
                             job::to_string(ended.why.reason), to_words(ended.why), run);
       },
-      [](const Gone&) { return std::string("gone"); },
-      [](const HostSilent&) { return std::string("silent"); },
+      [](const gang::ClusterGone&) { return std::string("gone"); },
+      [](const gang::HostSilent&) { return std::string("silent"); },
       [](const Remark&) { return std::string("remark"); }};
   return std::visit(
       base::Overloaded{[](const StartContainer& start) {

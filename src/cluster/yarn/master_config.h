@@ -14,8 +14,8 @@
 #include "cluster/yarn/job_access.h"
 #include "hadoop/records.h"
 #include "job/spec.h"
+#include "mirror/zookeeper_files.h"
 #include "net/certificate.h"
-#include "registry/zookeeper_files.h"
 
 namespace gangrun::base {
 
@@ -69,7 +69,7 @@ inline constexpr std::size_t kMaxMasterConfigBytes = std::size_t{768} << 10U;
 struct YarnMasterConfig {
   job::JobSpec spec;
   base::Secret secret;
-  registry::ZooKeeperFiles zookeeper_files{};  // of the client's machine
+  mirror::ZooKeeperFiles zookeeper_files{};  // of the client's machine
   net::JobCertificate certificate;
   base::WallTime submitted;
   // The properties of Hadoop's configuration, as the client has it: no node's own is relied upon.

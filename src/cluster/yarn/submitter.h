@@ -35,7 +35,7 @@ struct Submitting {
   std::string client_program{};  // gangrun itself
   std::string keytab{};
   std::string krb5_config{};  // KRB5_CONFIG
-  registry::ZooKeeperFiles zookeeper_files{};
+  mirror::ZooKeeperFiles zookeeper_files{};
   // Of those by whom the servers' certificates are signed, in PEM form; empty: whom a node trusts.
   std::string authorities{};
 };

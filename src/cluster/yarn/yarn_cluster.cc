@@ -153,8 +153,8 @@ void YarnCluster::on_failed(const base::Error& error) {
       logger_.warning("the ResourceManager does not answer: {}", error.message);
       break;
     case MasterTurns::Failure::kGivenUp:
-      emit(Gone{base::format("the ResourceManager has not answered for {}: {}",
-                             base::to_words(kResourceManagerTimeout), error.message)});
+      emit(gang::ClusterGone{base::format("the ResourceManager has not answered for {}: {}",
+                                          base::to_words(kResourceManagerTimeout), error.message)});
       break;
     case MasterTurns::Failure::kRestarted:
       logger_.info("the ResourceManager has been restarted: {}", error.message);
@@ -166,7 +166,7 @@ void YarnCluster::on_failed(const base::Error& error) {
       break;
     case MasterTurns::Failure::kRefused:
       book_.on_refused();
-      emit(Gone{base::format("YARN refuses the request: {}", error.message)});
+      emit(gang::ClusterGone{base::format("YARN refuses the request: {}", error.message)});
       break;
   }
   wait_for_turn();

@@ -7,7 +7,7 @@
 #include "base/format.h"
 #include "base/pause.h"
 #include "base/strings.h"
-#include "cluster/result_names.h"
+#include "cluster/task_files.h"
 #include "cluster/yarn/application_end.h"
 #include "cluster/yarn/left_journal.h"
 #include "cluster/yarn/waiting.h"
@@ -363,9 +363,9 @@ Result<> YarnSite::stop(std::string_view job, bool at_once, const std::string& b
   }
 }
 
-Result<> YarnSite::give_notice(std::string_view job, const std::string& by) {
+Result<Answer> YarnSite::ask(std::string_view job, const Question& question) {
   GANGRUN_ASSIGN(const Master master, master_of(job));
-  return registry::give_notice(master.endpoint, master.secret, by, soon());
+  return registry::ask(master.endpoint, master.secret, question, soon() + question.limit);
 }
 
 Result<TunnelAgent> YarnSite::tunnel_agent(std::string_view job, const job::TaskId& task) {

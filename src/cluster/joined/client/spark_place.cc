@@ -25,16 +25,20 @@ class SparkBackend final : public host::Backend {
                                                       bool /*tasks_outlive_us*/) const override {
     return kMasterLostOnSpark;
   }
-  void settle(const job::JobSpec& /*spec*/, master::Settings& settings) const override {
-    settings.agents_come_by_tls = true;
-    settings.writes_lines = true;
-    settings.remarks.emplace_back(cluster::kWorksAtExecutor);
-  }
-  Result<std::unique_ptr<cluster::Cluster>> make_cluster(const host::BackendInput& input,
-                                                         master::Settings& settings) override {
-    auto joined = std::make_unique<cluster::JoinedCluster>(input.loop, input.launch.host);
-    settings.joining = joined.get();
-    return std::unique_ptr<cluster::Cluster>(std::move(joined));
+  Result<host::MadeTasks> make_tasks(const host::BackendInput& input) override {
+    const host::Ground& ground = input.ground;
+    agents::AgentsOptions agents = host::agents_by_tls(input);
+    agents.launch.lines = agents::LinesFor::kLogFolder;
+    host::MadeTasks made{
+        .tasks = agents::Agents::joining(
+            ground.loop, ground.clock, ground.logger, ground.server,
+            std::make_unique<cluster::JoinedCluster>(ground.loop, input.launch.host),
+            std::move(agents)),
+        .come_by_tls = true,
+        .come_by_themselves = true,
+        .remarks = host::remarks_of(input.launch)};
+    made.remarks.emplace_back(cluster::kWorksAtExecutor);
+    return made;
   }
 };
 

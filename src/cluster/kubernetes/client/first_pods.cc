@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "master/direct_runs.h"
+#include "cluster/kubernetes/pod_variables.h"
 
 namespace gangrun::client {
 
@@ -24,10 +24,7 @@ base::Result<std::vector<base::Json>> first_pods(const cluster::Manifests& manif
   const job::ClusterSpec cluster = first_cluster_spec(manifests);
   std::vector<base::Json> pods;
   for (const job::TaskId& task : input.spec.task_ids()) {
-    const master::DirectTask direct{task, manifests.address_of(task),
-                                    manifests.more_ports_of(task)};
-    GANGRUN_ASSIGN(auto variables,
-                   master::direct_variables(input.spec, input.job_id, cluster, direct, 0));
+    GANGRUN_ASSIGN(auto variables, cluster::pod_variables(manifests, cluster, task, 0));
     pods.push_back(manifests.pod(task, {1, 1, [&variables] { return variables; }}, owner));
   }
   return pods;

@@ -176,23 +176,33 @@ Result<> delete_all(PodsWay& way, bool at_once) {
                      base::format("{} has ended already", way.manifests->input().job_id)};
 }
 
-Result<> give_notices(PodsWay& way, const std::string& by) {
-  GANGRUN_ASSIGN(const auto pods, pods_of(way));
-  std::vector<job::TaskId> running;
-  for (const auto& [task, pod] : pods) {
-    const bool runs = pod.task.state == cluster::ContainerFacts::State::kRunning;
-    if (runs && !pod.is_deleting) running.push_back(task);
-  }
+Result<> give_notices(PodsWay& way, const std::vector<job::TaskId>& tasks, const std::string& by) {
   std::optional<std::vector<std::string>> failures;
   cluster::PodNotices notices(way.loop, *way.logger, *way.client, *way.manifests,
                               [&](auto told) { failures = std::move(told); });
-  notices.give(running, by);
+  notices.give(tasks, by);
   if (!way.loop.run_until([&] { return failures.has_value(); }, way.loop.now() + kNoticesLimit)) {
     return base::deadline_exceeded(base::format("{}: not all tasks were given notice within {}", by,
                                                 base::to_words(kNoticesLimit)));
   }
   if (failures->empty()) return {};
   return base::unavailable(base::format("{}", base::join(*failures, "; ")));
+}
+
+Result<cluster::Answer> ask_pods(PodsWay& way, const cluster::Question& question) {
+  GANGRUN_ASSIGN(const auto pods, pods_of(way));
+  std::vector<job::TaskId> running;
+  for (const auto& [task, pod] : pods) {
+    const bool runs = pod.task.state == cluster::ContainerFacts::State::kRunning;
+    if (runs && !pod.is_deleting) running.push_back(task);
+  }
+  const bool is_notice = question.kind == cluster::kNotice;
+  if (is_notice) GANGRUN_TRY(give_notices(way, running, cluster::notice_by(question)));
+  cluster::Answer answer;
+  for (const job::TaskId& task : running) {
+    answer.tasks.push_back({task, {}, is_notice ? "" : cluster::no_agent_there().message});
+  }
+  return answer;
 }
 
 }  // namespace
@@ -307,11 +317,12 @@ Result<> KubernetesSite::stop(std::string_view job, bool at_once, const std::str
   return deleted;
 }
 
-Result<> KubernetesSite::give_notice(std::string_view job, const std::string& by) {
+Result<cluster::Answer> KubernetesSite::ask(std::string_view job,
+                                            const cluster::Question& question) {
   GANGRUN_ASSIGN(const auto found, find(job));
-  if (!found) return others_->give_notice(job, by);
+  if (!found) return others_->ask(job, question);
   GANGRUN_ASSIGN(PodsWay* const way, way_to(*found));
-  return give_notices(*way, by);
+  return ask_pods(*way, question);
 }
 
 Result<cluster::TunnelAgent> KubernetesSite::tunnel_agent(std::string_view job,

@@ -27,7 +27,8 @@ class KubernetesSite final : public cluster::Site {
   base::Result<job::ClusterSpec> cluster_spec(std::string_view job, int generation,
                                               base::Instant deadline) override;
   base::Result<> stop(std::string_view job, bool at_once, const std::string& by) override;
-  base::Result<> give_notice(std::string_view job, const std::string& by) override;
+  base::Result<cluster::Answer> ask(std::string_view job,
+                                    const cluster::Question& question) override;
   base::Result<cluster::TunnelAgent> tunnel_agent(std::string_view job,
                                                   const job::TaskId& task) override;
   base::Result<std::vector<cluster::TaskResult>> results(std::string_view job) override;

@@ -49,25 +49,23 @@ std::chrono::milliseconds PodsBackend::master_lost(const job::JobSpec& /*spec*/,
   return std::chrono::milliseconds(0);
 }
 
-void PodsBackend::settle(const job::JobSpec& /*spec*/, master::Settings& settings) const {
-  settings.writes_lines = true;
-}
-
-Result<std::unique_ptr<cluster::Cluster>> PodsBackend::make_cluster(const host::BackendInput& input,
-                                                                    master::Settings& settings) {
+Result<host::MadeTasks> PodsBackend::make_tasks(const host::BackendInput& input) {
   cluster::ManifestInput own = manifests_;
   own.job_id = input.folder.id();
   job_id_ = own.job_id;
   GANGRUN_ASSIGN(auto manifests, cluster::Manifests::make(std::move(own)));
-  settings.remarks.push_back(cluster::where_pods_work(manifests));
-  auto pods = std::make_unique<cluster::KubernetesCluster>(
-      input.loop, input.logger, *client_, std::move(manifests),
-      cluster::KubernetesCluster::Options{.output_folder = input.folder.paths().outputs(),
-                                          .unpack = unpack_tar,
-                                          .random = random_share});
+  host::MadeTasks made{.tasks = nullptr, .remarks = host::remarks_of(input.launch)};
+  made.remarks.push_back(cluster::where_pods_work(manifests));
+  const cluster::JobPaths& paths = input.folder.paths();
+  auto pods = std::make_unique<cluster::KubernetesTasks>(
+      input.ground.loop, input.ground.logger, *client_, std::move(manifests),
+      cluster::KubernetesTasks::Options{.log_folder = paths.logs(),
+                                        .output_folder = paths.outputs(),
+                                        .unpack = unpack_tar,
+                                        .random = random_share});
   pods_ = pods.get();
-  settings.direct = pods.get();
-  return std::unique_ptr<cluster::Cluster>(std::move(pods));
+  made.tasks = std::move(pods);
+  return made;
 }
 
 void PodsBackend::hurry(net::EventLoop& loop) {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "cluster/kubernetes/kubernetes_cluster.h"
+#include "cluster/kubernetes/kubernetes_tasks.h"
 #include "cluster/kubernetes/manifests.h"
 #include "host/backend.h"
 #include "kubernetes/access.h"
@@ -21,10 +21,7 @@ class PodsBackend final : public host::Backend {
                        const std::function<bool()>& is_cancelled) override;
   [[nodiscard]] std::chrono::milliseconds master_lost(const job::JobSpec& spec,
                                                       bool tasks_outlive_us) const override;
-  void settle(const job::JobSpec& spec, master::Settings& settings) const override;
-  base::Result<std::unique_ptr<cluster::Cluster>> make_cluster(const host::BackendInput& input,
-                                                               master::Settings& settings) override;
-  void begin() override { pods_->begin(); }
+  base::Result<host::MadeTasks> make_tasks(const host::BackendInput& input) override;
   void hurry(net::EventLoop& loop) override;
   [[nodiscard]] std::string silent() const override;
   base::Result<> clear(net::EventLoop& loop, const std::function<void(const std::string&)>& tell,
@@ -36,8 +33,8 @@ class PodsBackend final : public host::Backend {
   std::unique_ptr<base::Logger> logger_;
   std::unique_ptr<kubernetes::Client> client_;
   std::string job_id_;
-  cluster::KubernetesCluster* pods_ = nullptr;  // the master's
-  kubernetes::ActivityHandle question_;         // whether the server answers
+  cluster::KubernetesTasks* pods_ = nullptr;  // the master's
+  kubernetes::ActivityHandle question_;       // whether the server answers
   bool is_asked_ = false;
   bool has_answered_ = false;
 };

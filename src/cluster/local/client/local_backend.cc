@@ -45,15 +45,17 @@ std::chrono::milliseconds LocalBackend::master_lost(const job::JobSpec& spec,
   return go_on ? kDefaultMasterLost : std::chrono::milliseconds(0);
 }
 
-void LocalBackend::settle(const job::JobSpec& spec, master::Settings& settings) const {
-  settings.agents_come_by_tls = !spec.hosts.empty();
-}
-
-Result<std::unique_ptr<cluster::Cluster>> LocalBackend::make_cluster(
-    const host::BackendInput& input, master::Settings& /*settings*/) {
-  GANGRUN_ASSIGN(auto options, cluster_options(input));
-  return std::unique_ptr<cluster::Cluster>(
-      std::make_unique<cluster::LocalCluster>(input.loop, std::move(options)));
+Result<host::MadeTasks> LocalBackend::make_tasks(const host::BackendInput& input) {
+  GANGRUN_ASSIGN(auto cluster, cluster_options(input));
+  const bool by_tls = !input.spec.hosts.empty();
+  const host::Ground& ground = input.ground;
+  return host::MadeTasks{
+      .tasks = std::make_unique<agents::Agents>(
+          ground.loop, ground.clock, ground.logger, ground.server,
+          std::make_unique<cluster::LocalCluster>(ground.loop, std::move(cluster)),
+          by_tls ? host::agents_by_tls(input) : host::agents_options(input)),
+      .come_by_tls = by_tls,
+      .remarks = host::remarks_of(input.launch)};
 }
 
 }  // namespace gangrun::client

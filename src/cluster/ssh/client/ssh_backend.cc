@@ -111,14 +111,10 @@ std::chrono::milliseconds SshBackend::master_lost(const job::JobSpec& /*spec*/,
   return kDefaultMasterLost;
 }
 
-void SshBackend::settle(const job::JobSpec& /*spec*/, master::Settings& settings) const {
-  settings.tasks_are_away = true;
-}
-
-Result<std::unique_ptr<cluster::Cluster>> SshBackend::make_cluster(const host::BackendInput& input,
-                                                                   master::Settings& settings) {
+Result<host::MadeTasks> SshBackend::make_tasks(const host::BackendInput& input) {
+  const host::Ground& ground = input.ground;
   if (links_ == nullptr) {
-    GANGRUN_ASSIGN(links_, make_links(input.loop, input.spec, input.launch.agent_program,
+    GANGRUN_ASSIGN(links_, make_links(ground.loop, input.spec, input.launch.agent_program,
                                       input.launch.working_folder));
   }
   const cluster::JobPaths& paths = input.folder.paths();
@@ -129,9 +125,9 @@ Result<std::unique_ptr<cluster::Cluster>> SshBackend::make_cluster(const host::B
   options.master_socket = paths.socket();
   options.log_folder = paths.logs();
   options.master_log = paths.master_log();
-  options.master_lost = settings.master_lost;
+  options.master_lost = ground.master_lost;
   options.agents_outlive_us = input.tasks_outlive_us;
-  options.is_first_master = !settings.past.has_value();
+  options.is_first_master = ground.is_first;
   options.environment = shared_environment();
   options.interface = input.spec.interface;
   for (const job::TaskSpec& task : input.spec.tasks) {
@@ -143,14 +139,17 @@ Result<std::unique_ptr<cluster::Cluster>> SshBackend::make_cluster(const host::B
   options.keep_folders = input.spec.keep_folders;
   // It is told when it is known where these folders are.
   options.remark = input.launch.remark;
-  std::erase(settings.remarks, options.remark);
   options.output_folder = paths.outputs();
   options.hosts_file = paths.hosts();
   GANGRUN_ASSIGN(options.files, host_files(input.spec, input.launch.working_folder));
-  auto made = std::make_unique<cluster::SshCluster>(input.loop, input.logger, std::move(links_),
-                                                    std::move(options));
-  cluster_ = made.get();
-  return std::unique_ptr<cluster::Cluster>(std::move(made));
+  auto cluster = std::make_unique<cluster::SshCluster>(ground.loop, ground.logger,
+                                                       std::move(links_), std::move(options));
+  cluster_ = cluster.get();
+  agents::AgentsOptions agents = host::agents_options(input);
+  agents.launch.are_away = true;
+  return host::MadeTasks{.tasks = std::make_unique<agents::Agents>(
+                             ground.loop, ground.clock, ground.logger, ground.server,
+                             std::move(cluster), std::move(agents))};
 }
 
 Result<> SshBackend::clear(net::EventLoop& /*loop*/,

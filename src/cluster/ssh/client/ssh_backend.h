@@ -35,9 +35,7 @@ class SshBackend final : public host::Backend {
                        const std::function<bool()>& is_cancelled) override;
   [[nodiscard]] std::chrono::milliseconds master_lost(const job::JobSpec& spec,
                                                       bool tasks_outlive_us) const override;
-  void settle(const job::JobSpec& spec, master::Settings& settings) const override;
-  base::Result<std::unique_ptr<cluster::Cluster>> make_cluster(const host::BackendInput& input,
-                                                               master::Settings& settings) override;
+  base::Result<host::MadeTasks> make_tasks(const host::BackendInput& input) override;
   base::Result<> clear(net::EventLoop& loop, const std::function<void(const std::string&)>& tell,
                        const std::function<bool()>& is_left) override;
 

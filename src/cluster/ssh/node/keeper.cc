@@ -314,7 +314,7 @@ void Keeper::stop(std::uint32_t agent, std::chrono::milliseconds grace) {
 void Keeper::on_event(const cluster::Event& event) {
   std::visit(
       base::Overloaded{
-          [this](const cluster::Waiting& each) { tell(cluster::WaitingMessage{each.reason}); },
+          [this](const gang::ClusterWaiting& each) { tell(cluster::WaitingMessage{each.reason}); },
           [this](const cluster::Allocated& each) {
             const auto number = number_of(each.task, each.attempt);
             if (!number) return;
@@ -322,7 +322,7 @@ void Keeper::on_event(const cluster::Event& event) {
             tell(cluster::AllocatedMessage{*number, each.handle});
           },
           // This machine takes nothing away, and answers itself.
-          [](const base::OneOf<cluster::PreemptionNotice, cluster::Gone, cluster::HostSilent,
+          [](const base::OneOf<cluster::PreemptionNotice, gang::ClusterGone, gang::HostSilent,
                                cluster::Remark> auto& /*each*/) {},
           [this](const job::AgentEnded& each) {
             const auto number = number_of(each.task, each.attempt);

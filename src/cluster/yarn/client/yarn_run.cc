@@ -138,7 +138,7 @@ Result<std::unique_ptr<EndingGuard>> guard_submission() {
 }
 
 // As the job's master will, but from this machine: the guard ends it when somebody interrupts.
-Result<> check_zookeeper_from_here(const job::JobSpec& spec, const registry::ZooKeeperFiles& files,
+Result<> check_zookeeper_from_here(const job::JobSpec& spec, const mirror::ZooKeeperFiles& files,
                                    const Context& context) {
   net::EventLoop loop;
   return check_required_zookeeper(

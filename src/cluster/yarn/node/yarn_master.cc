@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "agents/agents.h"
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
@@ -33,18 +34,15 @@
 #include "cluster/yarn/yarn_cluster.h"
 #include "cluster/yarn/yarn_options.h"
 #include "cluster/yarn/zookeeper_defaults.h"
-#include "hadoop/access_list.h"
 #include "hadoop/class_path.h"
 #include "hadoop/configuration.h"
 #include "hadoop/token_source.h"
 #include "hadoop/web_hdfs.h"
+#include "host/job_master.h"
+#include "host/open_files.h"
 #include "job/described.h"
 #include "job/limits.h"
 #include "journal/segments.h"
-#include "journal/writer.h"
-#include "master/master.h"
-#include "master/open_files.h"
-#include "master/past.h"
 #include "net/event_loop.h"
 #include "net/hosts.h"
 #include "page/page_json.h"
@@ -65,9 +63,6 @@ constexpr std::chrono::seconds kFetchPause(1);
 constexpr std::chrono::milliseconds kDefaultPreemptionWait = std::chrono::seconds(15);
 constexpr const char* kLocalJournal = "journal";
 constexpr const char* kLocalResults = "results";
-// Groups of the node, as far as it has them in a file.
-constexpr const char* kGroups = "/etc/group";
-constexpr std::size_t kMaxGroupsBytes = std::size_t{4} << 20U;
 constexpr const char* kNewTokens = "new-tokens";
 constexpr const char* kTokenErrand = "token-errand.json";
 
@@ -95,6 +90,7 @@ class YarnMaster final : public master::Listener {
   Result<> wait();
 
   void on_changed() override {}
+  void on_published(const job::ClusterSpec&) override {}
   void on_incomplete_log(const job::TaskId&, std::string_view) override {}  // among its lines
   void on_warning(std::string_view) override {}                             // the log has it
   void on_remark(std::string_view) override {}                              // likewise
@@ -102,9 +98,9 @@ class YarnMaster final : public master::Listener {
 
  private:
   Result<> read_config();
-  Result<> make_cluster();
+  Result<std::unique_ptr<cluster::YarnCluster>> make_cluster();
+  Result<host::MadeTasks> make_tasks(const host::Ground& ground);
   std::string serve_page();
-  [[nodiscard]] std::function<bool(const std::string&)> viewers() const;
   [[nodiscard]] base::Secret own_token(const hadoop::Credentials& credentials) const;
   [[nodiscard]] TokenRunner token_runner() const;
   void freshen_tokens();
@@ -112,8 +108,8 @@ class YarnMaster final : public master::Listener {
   void keep_tokens();
   Result<> fetch_past();
   Result<> fetch_once();
-  Result<master::Settings> settings();
-  void settle_zookeeper(master::Settings& settings) const;
+  host::JobMasterInput input();
+  void settle_zookeeper(host::JobMasterInput& input) const;
   void keep_history();
   [[nodiscard]] std::string far_journal() const {
     return config_.staging_folder + cluster::kJournalFolder;
@@ -137,11 +133,11 @@ class YarnMaster final : public master::Listener {
   hadoop::ContainerId container_;
   std::string host_;
   std::unique_ptr<hadoop::WebHdfs> files_;
-  std::unique_ptr<journal::Writer> journal_;
-  std::unique_ptr<cluster::JournalCopy> journal_copy_;
   std::unique_ptr<cluster::ResultCopy> result_copy_;
-  std::unique_ptr<cluster::YarnCluster> cluster_;
-  std::unique_ptr<master::Master> master_;
+  std::unique_ptr<host::JobMaster> master_;
+  // Both are the master's.
+  cluster::JournalCopy* journal_copy_ = nullptr;
+  cluster::YarnCluster* cluster_ = nullptr;
   std::unique_ptr<YarnPage> page_;
   std::optional<hadoop::TokenLife> token_life_;
   // Those that this master has got before it began; the tasks have older ones of its predecessor.
@@ -164,10 +160,10 @@ Result<> YarnMaster::read_config() {
   GANGRUN_ASSIGN(container_, hadoop::container_id_from(base::variable("CONTAINER_ID")));
   host_ = base::variable("NM_HOST");
   if (host_.empty()) return base::not_found("NM_HOST is not set: this is not a container of YARN");
-  return master::check_open_files(config_.spec);
+  return host::check_open_files(config_.spec);
 }
 
-Result<> YarnMaster::make_cluster() {
+Result<std::unique_ptr<cluster::YarnCluster>> YarnMaster::make_cluster() {
   GANGRUN_ASSIGN(auto resource_manager,
                  hadoop::ApplicationMasterClient::create(hadoop_, credentials_));
   cluster::YarnCluster::Options options;
@@ -219,23 +215,37 @@ Result<> YarnMaster::make_cluster() {
   options.credentials.secrets.erase(cluster::kMasterConfigSecret);
   std::erase_if(options.credentials.tokens,
                 [](const auto& entry) { return entry.second.kind == hadoop::kMasterTokenKind; });
-  cluster_ = std::make_unique<cluster::YarnCluster>(loop_, logger_, std::move(resource_manager),
-                                                    std::move(options));
-  return {};
+  return std::make_unique<cluster::YarnCluster>(loop_, logger_, std::move(resource_manager),
+                                                std::move(options));
 }
 
-// Those to whom YARN shows the application: its user, the administrators, and whom the job names.
-std::function<bool(const std::string&)> YarnMaster::viewers() const {
-  return [owner = config_.user,
-          named = hadoop::parse_access_list(cluster::yarn_of(config_.spec).view_acl),
-          administrators = hadoop::parse_access_list(hadoop_.get_or("yarn.admin.acl", ""))](
-             const std::string& user) {
-    if (user.empty()) return false;
-    if (user == owner) return true;
-    const auto text = base::read_file(kGroups, kMaxGroupsBytes);
-    const auto groups = hadoop::groups_of(text.value_or(""), user);
-    return allows(named, user, groups) || allows(administrators, user, groups);
-  };
+Result<host::MadeTasks> YarnMaster::make_tasks(const host::Ground& ground) {
+  GANGRUN_ASSIGN(auto cluster, make_cluster());
+  cluster_ = cluster.get();
+  result_copy_ = std::make_unique<cluster::ResultCopy>(loop_, logger_, *files_, far_results());
+  agents::AgentsOptions options;
+  options.launch = {.spec = config_.spec,
+                    .job_id = hadoop::to_string(container_.attempt.application),
+                    .secret = config_.secret,
+                    .host = host_,
+                    .host_reason = "as YARN calls its node",
+                    .socket_path = {},
+                    .fingerprint = config_.certificate.fingerprint,
+                    .working_folder = {},
+                    .log_folder = {},
+                    .lines = agents::LinesFor::kClients};
+  options.result_folder = kLocalResults;
+  options.far_results = result_copy_.get();
+  options.keep_outputs = true;
+  // The next one may be on any node.
+  options.moved = {.attempt = ground.attempt, .lease = ground.master_lost};
+  return host::MadeTasks{
+      .tasks = std::make_unique<agents::Agents>(loop_, clock_, logger_, ground.server,
+                                                std::move(cluster), std::move(options)),
+      .come_by_tls = true,
+      .remarks = {cluster::where_containers_work(
+          config_.spec, base::format("{}{}{}", hadoop::to_string(files_->file_system()),
+                                     config_.history_folder, cluster::kOutputsFolder))}};
 }
 
 // Its address for YARN; empty where there is no page: the job goes on without.
@@ -247,7 +257,8 @@ std::string YarnMaster::serve_page() {
         loop_, logger_, *std::move(proxy), hadoop::to_string(container_.attempt.application),
         [this] { return base::dump_json(page::page_json(config_.spec, master_->status())); });
     if (hadoop_.boolean("yarn.acl.enable", false).value_or(true)) {
-      page_->set_viewers(viewers());
+      page_->set_viewers(
+          viewers_of(config_.user, cluster::yarn_of(config_.spec).view_acl, hadoop_));
     }
     url = page_->listen(host_);
   }
@@ -351,62 +362,50 @@ Result<> YarnMaster::fetch_once() {
   return cluster::fetch_journal(*files_, far_journal(), kLocalJournal, deadline);
 }
 
-void YarnMaster::settle_zookeeper(master::Settings& settings) const {
+void YarnMaster::settle_zookeeper(host::JobMasterInput& input) const {
   if (!config_.spec.zookeeper) return;
   const std::size_t at = config_.principal.rfind('@');
   const cluster::RegistryLogin login{
       .is_there = config_.spec.zookeeper->login != job::ZooKeeperLogin::kNone,
       .realm = at == std::string::npos ? "" : config_.principal.substr(at + 1)};
   for (auto& one : cluster::registry_administrators(hadoop_, login)) {
-    settings.zookeeper_administrators.push_back({std::move(one.scheme), std::move(one.id)});
+    input.zookeeper_administrators.push_back({std::move(one.scheme), std::move(one.id)});
   }
-  settings.zookeeper_access.files = config_.zookeeper_files;
-  settings.zookeeper_access.kerberos = {.path = base::format("./{}", cluster::kClientLink),
-                                        .principal = config_.principal,
-                                        .keytab = cluster::kKeytabLink,
-                                        .krb5_config = config_.krb5_config};
+  input.zookeeper_access.files = config_.zookeeper_files;
+  input.zookeeper_access.kerberos = {.path = base::format("./{}", cluster::kClientLink),
+                                     .principal = config_.principal,
+                                     .keytab = cluster::kKeytabLink,
+                                     .krb5_config = config_.krb5_config};
 }
 
-Result<master::Settings> YarnMaster::settings() {
-  master::Settings settings;
-  settings.spec = config_.spec;
-  settings.job_id = hadoop::to_string(container_.attempt.application);
-  settings.folder = config_.staging_folder;
-  settings.user = config_.user;
-  settings.host = host_;
-  settings.host_reason = "as YARN calls its node";
-  settings.secret = config_.secret;
-  settings.certificate = std::make_unique<net::JobCertificate>(config_.certificate);
-  settings.agents_come_by_tls = true;
-  settings.keeps_lines = true;
-  settle_zookeeper(settings);
-  settings.master_lost = master_lost();
-  settings.can_be_followed = true;
-  settings.commanded_at = clock_.now() - (clock_.wall_now() - config_.submitted);
-  GANGRUN_ASSIGN(master::Past past, master::past_of(kLocalJournal, master_lost(), clock_));
-  settings.past = std::move(past.replayed);
-  const journal::Opening opening{.job_id = settings.job_id,
-                                 .attempt = past.segments + 1,
-                                 .started = clock_.wall_now(),
-                                 .origin = clock_.now()};
-  settings.may_move = true;
-  settings.attempt = opening.attempt;
-  GANGRUN_ASSIGN(journal_, journal::Writer::create(kLocalJournal, opening));
-  cluster::JournalCopy::Options copy{
-      .segment_path = journal::segment_path(kLocalJournal, opening.attempt),
-      .segment = opening.attempt,
-      .folder = far_journal(),
-      .warn = [](const std::string&) {}};
-  journal_copy_ = std::make_unique<cluster::JournalCopy>(loop_, logger_, *files_, std::move(copy));
-  settings.far_copy = journal_copy_.get();
-  settings.result_folder = kLocalResults;
-  result_copy_ = std::make_unique<cluster::ResultCopy>(loop_, logger_, *files_, far_results());
-  settings.far_results = result_copy_.get();
-  settings.agents_keep_outputs = true;
-  settings.remarks.push_back(cluster::where_containers_work(
-      config_.spec, base::format("{}{}{}", hadoop::to_string(files_->file_system()),
-                                 config_.history_folder, cluster::kOutputsFolder)));
-  return settings;
+host::JobMasterInput YarnMaster::input() {
+  host::JobMasterInput input;
+  input.spec = config_.spec;
+  input.job_id = hadoop::to_string(container_.attempt.application);
+  input.folder = config_.staging_folder;
+  input.user = config_.user;
+  input.secret = config_.secret;
+  input.commanded_at = clock_.now() - (clock_.wall_now() - config_.submitted);
+  input.later_masters_know = true;
+  input.master_lost = master_lost();
+  input.can_be_followed = true;
+  input.listening.certificate = config_.certificate;
+  input.records = {.journal_folder = kLocalJournal,
+                   .log_folder = {},
+                   .far_copy = [this](int segment) -> std::unique_ptr<journal::FarCopy> {
+                     auto copy = std::make_unique<cluster::JournalCopy>(
+                         loop_, logger_, *files_,
+                         cluster::JournalCopy::Options{
+                             .segment_path = journal::segment_path(kLocalJournal, segment),
+                             .segment = segment,
+                             .folder = far_journal(),
+                             .warn = [](const std::string&) {}});
+                     journal_copy_ = copy.get();
+                     return copy;
+                   }};
+  settle_zookeeper(input);
+  input.make_tasks = [this](const host::Ground& ground) { return make_tasks(ground); };
+  return input;
 }
 
 // The job's own folder goes, also when the job has failed; what is worth keeping is the user's.
@@ -436,15 +435,13 @@ Result<> YarnMaster::start() {
   GANGRUN_ASSIGN(signals_, loop_.watch_signals(process::ending_signals(),
                                                [this](int) { told_to_end_ = true; }));
   GANGRUN_ASSIGN(notices_, loop_.watch_signals(process::notice_signals(), [this](int) {
-    if (master_) (void)master_->give_notice("a signal");
+    if (master_ == nullptr) return;
+    master_->ask(cluster::notice_question("a signal"), [](const cluster::Answer&) {});
   }));
   GANGRUN_TRY(read_config());
   freshen_tokens();
   GANGRUN_TRY(fetch_past());
-  GANGRUN_ASSIGN(master::Settings for_master, settings());
-  GANGRUN_TRY(make_cluster());
-  master_ = std::make_unique<master::Master>(loop_, clock_, logger_, *cluster_, *journal_, *this,
-                                             std::move(for_master));
+  GANGRUN_ASSIGN(master_, host::JobMaster::create(loop_, clock_, logger_, input(), *this));
   GANGRUN_TRY(master_->start());
   cluster_->begin(master_->tls_port());
   keep_tokens();

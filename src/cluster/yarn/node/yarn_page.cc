@@ -4,7 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "base/files.h"
 #include "base/format.h"
+#include "hadoop/access_list.h"
 #include "net/hosts.h"
 
 namespace gangrun::node {
@@ -34,7 +36,25 @@ Found resolve_all(const std::vector<std::string>& hosts) {
   return found;
 }
 
+// Groups of the node, as far as it has them in a file.
+constexpr const char* kGroups = "/etc/group";
+constexpr std::size_t kMaxGroupsBytes = std::size_t{4} << 20U;
+
 }  // namespace
+
+std::function<bool(const std::string&)> viewers_of(std::string owner,
+                                                   const std::string& access_list,
+                                                   const hadoop::Configuration& hadoop) {
+  return [owner = std::move(owner), named = hadoop::parse_access_list(access_list),
+          administrators = hadoop::parse_access_list(hadoop.get_or("yarn.admin.acl", ""))](
+             const std::string& user) {
+    if (user.empty()) return false;
+    if (user == owner) return true;
+    const auto text = base::read_file(kGroups, kMaxGroupsBytes);
+    const auto groups = hadoop::groups_of(text.value_or(""), user);
+    return allows(named, user, groups) || allows(administrators, user, groups);
+  };
+}
 
 YarnPage::YarnPage(net::EventLoop& loop, base::Logger& logger, hadoop::WebProxy proxy,
                    const std::string& job_id, std::function<std::string()> state)

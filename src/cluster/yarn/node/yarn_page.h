@@ -17,6 +17,12 @@
 
 namespace gangrun::node {
 
+// Whether a user sees the application of `owner`: its user, the administrators, and whom the job's
+// access list names.
+std::function<bool(const std::string& user)> viewers_of(std::string owner,
+                                                        const std::string& access_list,
+                                                        const hadoop::Configuration& hadoop);
+
 // The page of a job on YARN, served to YARN's web proxy.
 class YarnPage {
  public:

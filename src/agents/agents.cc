@@ -1,0 +1,153 @@
+#include "agents/agents.h"
+
+#include <utility>
+#include <variant>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "cluster/container_names.h"
+#include "cluster/task_files.h"
+#include "job/described.h"
+
+namespace gangrun::agents {
+
+namespace {
+
+// To stop a task without any grace.
+constexpr std::chrono::milliseconds kAtOnce(0);
+
+}  // namespace
+
+Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
+               registry::Server& server, std::unique_ptr<cluster::Cluster> starter,
+               AgentsOptions options)
+    : loop_(loop),
+      clock_(clock),
+      logger_(logger),
+      server_(server),
+      options_(std::move(options)),
+      starter_(std::move(starter)),
+      results_(options_.result_folder, options_.far_results),
+      questions_(loop, server),
+      call_back_(loop, logger, [this](const auto& task) { return server_.is_connected(task); }) {
+  if (options_.launch.lines == LinesFor::kLogFolder) line_files_.emplace(logger_);
+  starter_->on_event([this](const cluster::Event& event) { on_starter(event); });
+  server_.serve_agents([this](registry::DeskEvent event) { on_agent(std::move(event)); });
+}
+
+std::unique_ptr<Agents> Agents::joining(net::EventLoop& loop, const base::Clock& clock,
+                                        base::Logger& logger, registry::Server& server,
+                                        std::unique_ptr<registry::Joining> joining,
+                                        AgentsOptions options) {
+  registry::Joining* const place = joining.get();
+  auto agents =
+      std::make_unique<Agents>(loop, clock, logger, server, std::move(joining), std::move(options));
+  agents->joining_ = place;
+  server.serve_joins(
+      [place](const registry::JoinRequest& request) { return place->join(request); });
+  return agents;
+}
+
+void Agents::on_event(std::function<void(cluster::TasksEvent)> listener) {
+  listener_ = std::move(listener);
+}
+
+void Agents::emit(gang::Event event, std::optional<cluster::Whereabouts> whereabouts) {
+  listener_(cluster::Happened{std::move(event), std::move(whereabouts)});
+}
+
+void Agents::start(const gang::Allocate& decision) {
+  const auto& [task, attempt, wanted, avoided] = decision;
+  server_.expect(task, attempt);
+  places_.expect(task, attempt);
+  killed_.erase(task);
+  const AgentLaunch& job = options_.launch;
+  cluster::Launch launch;
+  launch.resources = job.spec.find(task.type)->resources_of(task.index);
+  launch.wanted = wanted;
+  launch.avoided = avoided;
+  launch.containers = cluster::containers(job.spec, job.job_id, task, attempt);
+  launch.agent_config =
+      base::to_json(agent_config_of(job, task, attempt, server_.tls_port(), joining_ != nullptr));
+  starter_->start(task, attempt, std::move(launch));
+}
+
+void Agents::run(const gang::Start& decision,
+                 const std::shared_ptr<const job::ClusterSpec>& /*spec*/) {
+  // With the spec that the registry has published. Without a session the gang hears of its loss,
+  // and decides again when it is back.
+  (void)server_.send_start(decision.task, decision.attempt, decision.restarts);
+}
+
+void Agents::stop(const gang::Stop& decision) {
+  (void)server_.send_stop(decision.task, decision.grace);
+}
+
+void Agents::end(const gang::End& decision) {
+  if (server_.send_end(decision.task, decision.grace)) return;
+  starter_->stop(decision.task, decision.attempt, decision.grace);
+}
+
+void Agents::kill(const gang::Kill& decision) {
+  killed_.insert(decision.task);
+  starter_->stop(decision.task, decision.attempt, kAtOnce);
+}
+
+// Agents of the dead master are found again by their places, and have to be heard of within their
+// lease.
+void Agents::resume(const std::vector<cluster::Left>& tasks) {
+  for (const cluster::Left& left : tasks) {
+    server_.expect(left.task, left.allocated_attempt);
+    server_.set_attempt(left.task, left.attempt);
+    places_.expect(left.task, left.allocated_attempt, left.handle);
+    starter_->adopt(left.task, left.allocated_attempt, left.handle);
+    // It has been told nothing yet, knows only where the old master was, and nobody knows where it
+    // is: another one is quicker than its time-out.
+    const bool is_out_of_reach = !left.has_reported && options_.moved.has_value();
+    if (is_out_of_reach) starter_->stop(left.task, left.allocated_attempt, kAtOnce);
+  }
+  starter_->release_others();
+  // A master that is where the dead one was is found by its agents.
+  if (!options_.moved) return;
+  const auto& [attempt, lease] = *options_.moved;
+  call_back_.begin({options_.launch.secret, {options_.launch.host, server_.tls_port()}, attempt},
+                   places_.controls(), clock_.now() + lease);
+}
+
+void Agents::ask(const std::vector<job::TaskId>& tasks, const cluster::Question& question,
+                 const cluster::OnTaskAnswer& on_answer) {
+  for (const job::TaskId& task : tasks) {
+    if (question.kind != cluster::kNotice) {
+      questions_.ask(task, question, on_answer);
+      continue;
+    }
+    // Agents of all versions know it as a message of its own.
+    const bool is_sent = server_.send_notice(task, std::nullopt);
+    on_answer(task, is_sent ? base::Result<base::Json>(base::Json())
+                            : base::unavailable("its agent has no connection now"));
+  }
+}
+
+void Agents::settle(std::function<void()> done) {
+  starter_->settle([this, done = std::move(done)] {
+    if (line_files_ && line_files_->lost_lines() > 0) {
+      listener_(cluster::TasksWarning{line_files_->words_for_lost_lines()});
+    }
+    done();
+  });
+}
+
+std::string Agents::waiting_for(std::string of_gang) const {
+  const std::string preparations = starter_->preparations();
+  if (!preparations.empty() && !of_gang.empty()) of_gang += "; " + preparations;
+  return of_gang;
+}
+
+const cluster::TaskFacts* Agents::facts(const job::TaskId& task) const {
+  const auto found = facts_.find(task);
+  return found == facts_.end() ? nullptr : &found->second.told;
+}
+
+std::string Agents::place_name(const job::TaskId& task) const { return places_.container_of(task); }
+
+}  // namespace gangrun::agents

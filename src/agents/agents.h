@@ -1,0 +1,125 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/agent_launch.h"
+#include "agents/agent_places.h"
+#include "agents/call_back.h"
+#include "agents/questions.h"
+#include "agents/result_store.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "cluster/cluster.h"
+#include "cluster/far_results.h"
+#include "cluster/line_files.h"
+#include "cluster/tasks.h"
+#include "net/event_loop.h"
+#include "registry/joining.h"
+#include "registry/server.h"
+
+namespace gangrun::agents {
+
+struct AgentsOptions {
+  AgentLaunch launch;
+  std::string result_folder;  // for what the tasks leave as their results; made when it is needed
+  // With one, results are known when they are there, and none stays in the folder. Outlives the
+  // agents.
+  cluster::FarResults* far_results = nullptr;
+  // Whether agents keep the tasks' outputs, which are lost with an agent that ends before it has.
+  bool keep_outputs = false;
+  // Of a master that is not at the address of the one before it: agents of that one are called.
+  struct Moved {
+    int attempt = 1;  // the number of this master, counted from the job's first one
+    std::chrono::milliseconds lease{0};  // for which they look for the old one
+  };
+  std::optional<Moved> moved{};
+};
+
+// Tasks with an agent of ours beside each: what starts the agents, their sessions with the
+// registry, and what they tell of their tasks. Owns what starts them; all else outlives it.
+class Agents final : public cluster::Tasks {
+ public:
+  Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
+         registry::Server& server, std::unique_ptr<cluster::Cluster> starter,
+         AgentsOptions options);
+  // Of tasks that connect by themselves.
+  static std::unique_ptr<Agents> joining(net::EventLoop& loop, const base::Clock& clock,
+                                         base::Logger& logger, registry::Server& server,
+                                         std::unique_ptr<registry::Joining> joining,
+                                         AgentsOptions options);
+
+  void on_event(std::function<void(cluster::TasksEvent)> listener) override;
+  void start(const gang::Allocate& decision) override;
+  void run(const gang::Start& decision,
+           const std::shared_ptr<const job::ClusterSpec>& spec) override;
+  void stop(const gang::Stop& decision) override;
+  void end(const gang::End& decision) override;
+  void kill(const gang::Kill& decision) override;
+  void resume(const std::vector<cluster::Left>& tasks) override;
+  void ask(const std::vector<job::TaskId>& tasks, const cluster::Question& question,
+           const cluster::OnTaskAnswer& on_answer) override;
+  void hurry() override { starter_->hurry(); }
+  void settle(std::function<void()> done) override;
+  void cut_short() override { starter_->cut_short(); }
+  [[nodiscard]] std::string waiting_for(std::string of_gang) const override;
+  [[nodiscard]] const cluster::TaskFacts* facts(const job::TaskId& task) const override;
+  [[nodiscard]] std::string place_name(const job::TaskId& task) const override;
+
+ private:
+  struct Facts {
+    cluster::TaskFacts told;
+    bool has_begun = false;  // a run, whose end is not told
+    // When its place may take it away, where that is known; its agent is told.
+    std::optional<base::Instant> preempted_at;
+  };
+
+  void on_starter(const cluster::Event& event);
+  void on(const cluster::Allocated& event);
+  void on(const cluster::PreemptionNotice& event);
+  void on(const job::AgentEnded& event);
+  void on_agent(registry::DeskEvent event);
+  void on(const registry::Reported& event);
+  void on(const registry::Reattached& event);
+  void on(const registry::Started& event);
+  void on(const job::Exited& event);
+  void on(const registry::Heartbeat& event);
+  void on(const registry::LogLines& event);
+  void on(const registry::PortLost& event);
+  void on(const registry::SessionLost& event);
+  void on(registry::FiguresTold& event);
+  void on(const registry::ResultPart& event);
+  void on(const registry::Asked& event);
+  void on(const registry::Answered& event);
+
+  void emit(gang::Event event, std::optional<cluster::Whereabouts> whereabouts = {});
+  void begin_session(const job::TaskId& task);
+  void tell_preemption(const job::TaskId& task);
+  void keep_line(const job::TaskId& task, bool is_error, const std::string& line);
+
+  net::EventLoop& loop_;
+  const base::Clock& clock_;
+  base::Logger& logger_;
+  registry::Server& server_;
+  const AgentsOptions options_;
+  std::unique_ptr<cluster::Cluster> starter_;
+  registry::Joining* joining_ = nullptr;  // the same, where tasks connect by themselves
+  std::function<void(cluster::TasksEvent)> listener_;
+  AgentPlaces places_;
+  ResultStore results_;
+  std::optional<cluster::LineFiles> line_files_;
+  std::map<job::TaskId, Facts> facts_;
+  std::set<job::TaskId> killed_;  // since they were requested
+  Questions questions_;
+  CallBack call_back_;
+};
+
+}  // namespace gangrun::agents

@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "agents/agents.h"
+#include "base/format.h"
+#include "base/overloaded.h"
+#include "base/strings.h"
+#include "cluster/task_files.h"
+
+// What tells of agents: the place that starts them, and their sessions.
+namespace gangrun::agents {
+
+namespace {
+
+constexpr std::chrono::milliseconds kAtOnce(0);
+
+}  // namespace
+
+void Agents::on_starter(const cluster::Event& event) {
+  std::visit(base::Overloaded{
+                 [this](const base::OneOf<gang::ClusterWaiting, gang::ClusterGone,
+                                          gang::HostSilent> auto& told) { emit(told); },
+                 [this](const cluster::Remark& remark) { listener_(remark); },
+                 [this](const auto& each) { on(each); },
+             },
+             event);
+}
+
+void Agents::on(const cluster::Allocated& event) {
+  emit(gang::Allocated{event.task, event.attempt, event.host},
+       places_.started(event.task, event.attempt, event.handle));
+}
+
+void Agents::on(const cluster::PreemptionNotice& event) {
+  logger_.warning("{} may be preempted", job::to_string(event.task));
+  facts_[event.task].preempted_at = event.deadline;
+  tell_preemption(event.task);
+}
+
+void Agents::on(const job::AgentEnded& event) {
+  Facts& facts = facts_[event.task];
+  facts.preempted_at.reset();
+  // Whoever looks for its outputs learns that they never came.
+  const auto& named = options_.launch.spec.outputs_of(*options_.launch.spec.find(event.task.type));
+  const bool had_begun = std::exchange(facts.has_begun, false);
+  if (options_.keep_outputs && had_begun && named && !named->empty()) {
+    facts.told.lost_outputs = "its container ended before they were written";
+  }
+  emit(event);
+}
+
+void Agents::on_agent(registry::DeskEvent event) {
+  std::visit([this](auto& each) { on(each); }, event);
+}
+
+void Agents::on(const registry::Reported& event) {
+  cluster::TaskFacts& facts = facts_[event.task].told;
+  facts.more_ports = event.more_ports;
+  facts.address_reason = event.address_reason;
+  emit(gang::Reported{event.task, event.attempt, event.address},
+       places_.reported(event.task, event.address, event.control));
+  begin_session(event.task);
+}
+
+void Agents::on(const registry::Reattached& event) {
+  Facts& facts = facts_[event.task];
+  facts.told.more_ports = event.more_ports;
+  facts.told.address_reason = event.address_reason;
+  facts.has_begun = event.user_pid != 0;
+  if (event.user_pid != 0) facts.told.pid = starter_->pid_here(event.task, event.user_pid);
+  emit(gang::Reattached{event.task, event.attempt},
+       places_.reported(event.task, event.address, event.control));
+  begin_session(event.task);
+}
+
+// Its agent hears what was decided while it had none.
+void Agents::begin_session(const job::TaskId& task) {
+  if (joining_ != nullptr) {
+    // One that comes by itself may come when it has been given up: nobody else can tell it so.
+    const bool is_awaited = joining_->on_session_open(task) && !killed_.contains(task);
+    if (!is_awaited) (void)server_.send_end(task, kAtOnce);
+  }
+  tell_preemption(task);
+}
+
+// Nothing is decided yet: who is told may save its work. Without a session it is told later.
+void Agents::tell_preemption(const job::TaskId& task) {
+  const auto& at = facts_[task].preempted_at;
+  if (!at) return;
+  (void)server_.send_notice(task, std::chrono::duration_cast<std::chrono::milliseconds>(
+                                      std::max(*at - clock_.now(), base::Duration(0))));
+}
+
+void Agents::on(const registry::Started& event) {
+  if (event.attempt > 1) results_.forget(event.task);
+  Facts& facts = facts_[event.task];
+  facts.told.figures.clear();
+  facts.told.lost_outputs.clear();
+  facts.has_begun = true;
+  facts.told.pid = starter_->pid_here(event.task, event.pid);
+  emit(gang::Started{event.task, event.attempt});
+}
+
+void Agents::on(const job::Exited& event) {
+  Facts& facts = facts_[event.task];
+  facts.told.pid = 0;
+  facts.told.memory_bytes = 0;
+  facts.told.lost_outputs = event.report.lost_outputs;
+  facts.has_begun = false;
+  emit(event);
+}
+
+void Agents::on(const registry::Heartbeat& event) {
+  cluster::TaskFacts& facts = facts_[event.task].told;
+  facts.memory_bytes = event.memory_bytes;
+  facts.cpu_seconds = event.cpu_seconds;
+  if (event.progress) emit(gang::Progress{event.task, event.attempt});
+}
+
+void Agents::on(const registry::LogLines& event) {
+  const bool is_error = event.stream == registry::Stream::kErr;
+  cluster::TaskFacts& facts = facts_[event.task].told;
+  if (event.dropped > 0) {
+    const std::string_view where =
+        line_files_ ? "were too many for the connection" : "are only in the log file";
+    keep_line(event.task, is_error, base::format("({} lines {})", event.dropped, where));
+  }
+  if (!event.incomplete.empty()) {
+    keep_line(event.task, is_error,
+              base::format("gangrun: the log is incomplete: {}", event.incomplete));
+    facts.incomplete_log = event.incomplete;
+    listener_(cluster::IncompleteLog{event.task, event.incomplete});
+  }
+  for (const std::string& line : event.lines) keep_line(event.task, is_error, line);
+  if (event.lines.empty()) return;
+  std::string_view last = event.lines.back();
+  if (last.ends_with('\r')) last.remove_suffix(1);  // a progress bar
+  facts.last_line = base::shorten(last, job::kMaxLastLineBytes);
+}
+
+void Agents::keep_line(const job::TaskId& task, bool is_error, const std::string& line) {
+  const base::WallTime now = clock_.wall_now();
+  if (options_.launch.lines == LinesFor::kClients) server_.add_line(task, is_error, line, now);
+  if (!line_files_) return;
+  line_files_->add(cluster::log_prefix(options_.launch.log_folder, task), is_error, line, now);
+}
+
+void Agents::on(const registry::PortLost& event) {
+  job::ExitReport report;
+  report.why.reason = job::Reason::kPortLost;
+  report.port_lost = true;
+  emit(job::Exited{event.task, event.attempt, report, clock_.now()});
+}
+
+void Agents::on(const registry::SessionLost& event) {
+  questions_.on_session_lost(event.task);
+  if (joining_ != nullptr) joining_->on_session_lost(event.task, event.farewell);
+  emit(gang::SessionLost{event.task, event.attempt});
+}
+
+void Agents::on(registry::FiguresTold& event) {
+  facts_[event.task].told.figures = std::move(event.figures);
+}
+
+void Agents::on(const registry::Asked& event) {
+  server_.send_answer(event.task, {.id = event.question.id,
+                                   .said = {},
+                                   .refused = base::format("the master answers no question of the "
+                                                           "kind {}",
+                                                           base::printable(event.question.kind))});
+}
+
+void Agents::on(const registry::Answered& event) { questions_.on_answer(event.task, event.answer); }
+
+void Agents::on(const registry::ResultPart& event) {
+  results_.add(event, [this, task = event.task](registry::ResultKeptMessage answer) {
+    server_.send_result_kept(task, std::move(answer));
+  });
+}
+
+}  // namespace gangrun::agents

@@ -1,0 +1,122 @@
+#include "host/job_master.h"
+
+#include <utility>
+
+#include "base/files.h"
+#include "frameworks/environment.h"
+#include "master/past.h"
+
+namespace gangrun::host {
+
+namespace {
+
+using base::Result;
+
+registry::DeskOptions desk_options(const JobMasterInput& input) {
+  const auto sessions = static_cast<int>(input.spec.task_ids().size());
+  return {.heartbeat = registry::heartbeat_of(sessions, input.master_lost),
+          .master_lost = input.master_lost};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<JobMaster>> JobMaster::create(net::EventLoop& loop, const base::Clock& clock,
+                                                     base::Logger& logger, JobMasterInput input,
+                                                     master::Listener& listener) {
+  auto made = std::make_unique<JobMaster>(Private{}, listener);
+  GANGRUN_ASSIGN(master::Past past,
+                 master::past_of(input.records.journal_folder, input.master_lost, clock));
+  const int attempt = past.segments + 1;
+  GANGRUN_ASSIGN(made->journal_,
+                 journal::Writer::create(input.records.journal_folder, {.job_id = input.job_id,
+                                                                        .attempt = attempt,
+                                                                        .started = clock.wall_now(),
+                                                                        .origin = clock.now()}));
+  if (input.records.far_copy) made->far_copy_ = input.records.far_copy(attempt);
+  made->outline_above_ = frameworks::is_content_with_outline(input.spec)
+                             ? frameworks::kMaxClusterSpecInEnvironment
+                             : registry::kNoOutline;
+  made->server_ = std::make_unique<registry::Server>(loop, input.secret, desk_options(input),
+                                                     made->callbacks(), logger);
+  GANGRUN_ASSIGN(MadeTasks tasks, input.make_tasks({.loop = loop,
+                                                    .clock = clock,
+                                                    .logger = logger,
+                                                    .server = *made->server_,
+                                                    .attempt = attempt,
+                                                    .is_first = !past.replayed,
+                                                    .master_lost = input.master_lost}));
+  made->tasks_ = std::move(tasks.tasks);
+  made->come_by_themselves_ = tasks.come_by_themselves;
+  made->listening_ = std::move(input.listening);
+  made->listening_.by_tls |= tasks.come_by_tls;
+
+  master::Settings settings;
+  settings.job = {.spec = std::move(input.spec),
+                  .id = input.job_id,
+                  .folder = std::move(input.folder),
+                  .commanded_at = input.commanded_at,
+                  .past = std::move(past.replayed),
+                  .remarks = std::move(tasks.remarks),
+                  .zookeeper = {.job_id = std::move(input.job_id),
+                                .user = std::move(input.user),
+                                .secret = std::move(input.secret),
+                                .administrators = std::move(input.zookeeper_administrators),
+                                .access = std::move(input.zookeeper_access)}};
+  if (const auto& replayed = settings.job.past) {
+    made->has_verdict_ = replayed->verdict.has_value();
+    if (!input.later_masters_know) {
+      settings.job.commanded_at = clock.now() - (clock.wall_now() - replayed->submitted);
+    }
+  }
+  settings.records = {.log_folder = std::move(input.records.log_folder),
+                      .can_be_followed = input.can_be_followed,
+                      .far_copy = made->far_copy_.get()};
+  settings.waits = {.master_lost = input.master_lost,
+                    .tells_cause_early = tasks.come_by_themselves};
+  master::Listener& own = *made;
+  made->master_ = std::make_unique<master::Master>(loop, clock, logger, *made->tasks_,
+                                                   *made->journal_, own, std::move(settings));
+  return made;
+}
+
+registry::ServerCallbacks JobMaster::callbacks() {
+  registry::ServerCallbacks callbacks;
+  callbacks.status = [this] { return master_->status(); };
+  callbacks.stop = [this](bool at_once, std::string by) {
+    master_->request_stop(std::move(by), at_once);
+  };
+  callbacks.ask = [this](const cluster::Question& question, cluster::OnAnswer on_answer) {
+    master_->ask(question, std::move(on_answer));
+  };
+  callbacks.over = [this] { return master_->over(); };
+  return callbacks;
+}
+
+Result<> JobMaster::start() {
+  GANGRUN_TRY(listen());
+  return master_->start();
+}
+
+Result<> JobMaster::listen() {
+  const Listening& at = listening_;
+  if (!at.socket_path.empty()) GANGRUN_TRY(server_->listen_unix(at.socket_path));
+  if (!at.by_tls) return {};
+  std::uint16_t port = at.first_port;
+  while (true) {
+    const auto listening = at.address.empty()
+                               ? server_->listen_tls_everywhere(port, at.certificate)
+                               : server_->listen_tls(at.address, port, at.certificate);
+    if (listening.ok()) break;
+    if (port >= at.last_port) return listening.error();
+    ++port;
+  }
+  if (at.port_file.empty()) return {};
+  return base::write_file_atomically(at.port_file, std::to_string(tls_port()), 0600);
+}
+
+void JobMaster::on_published(const job::ClusterSpec& spec) {
+  server_->publish(spec, outline_above_);
+  listener_.on_published(spec);
+}
+
+}  // namespace gangrun::host

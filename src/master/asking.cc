@@ -1,0 +1,68 @@
+#include "master/asking.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "base/json.h"
+
+namespace gangrun::master {
+
+namespace {
+
+// The answers that have come, until the last one.
+struct Collected {
+  cluster::Answer answer;
+  std::map<job::TaskId, std::size_t> places;  // in it, of the tasks that were asked
+  std::size_t waiting = 0;
+  std::size_t bytes = 0;
+  cluster::OnAnswer on_answer;
+
+  void add(const job::TaskId& task, base::Result<base::Json> said) {
+    cluster::TaskAnswer& told = answer.tasks[places.at(task)];
+    if (said.ok()) {
+      bytes += base::dump_json(*said).size();
+      if (bytes <= cluster::kMaxAnswerBytes) {
+        told.said = *std::move(said);
+      } else {
+        told.refused = "the answers of all tasks together are too long";
+      }
+    } else {
+      told.refused = said.error().message;
+    }
+    if (--waiting == 0) on_answer(std::move(answer));
+  }
+};
+
+}  // namespace
+
+void ask_tasks(
+    const cluster::Question& question, const std::vector<AskableTask>& tasks,
+    cluster::OnAnswer on_answer,
+    const std::function<void(const cluster::Question&, const cluster::OnTaskAnswer&)>& ask) {
+  const auto collected = std::make_shared<Collected>();
+  collected->on_answer = std::move(on_answer);
+  cluster::Question to_ask = question;
+  to_ask.tasks.clear();
+  std::vector<job::TaskId> unknown = question.tasks;
+  for (const auto& [task, runs] : tasks) {
+    const bool is_named = std::ranges::find(question.tasks, task) != question.tasks.end();
+    if (question.tasks.empty() ? !runs : !is_named) continue;
+    std::erase(unknown, task);
+    collected->places[task] = collected->answer.tasks.size();
+    collected->answer.tasks.push_back({task, {}, runs ? "" : "it does not run"});
+    if (runs) to_ask.tasks.push_back(task);
+  }
+  for (const job::TaskId& task : unknown) {
+    collected->answer.tasks.push_back({task, {}, "the job has no such task"});
+  }
+  collected->waiting = to_ask.tasks.size();
+  if (to_ask.tasks.empty()) return collected->on_answer(std::move(collected->answer));
+  ask(to_ask, [collected](const job::TaskId& task, base::Result<base::Json> said) {
+    collected->add(task, std::move(said));
+  });
+}
+
+}  // namespace gangrun::master

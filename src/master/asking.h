@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "cluster/question.h"
+#include "job/task_id.h"
+
+namespace gangrun::master {
+
+struct AskableTask {
+  job::TaskId task;
+  bool runs = false;
+};
+
+// Puts the answer to `question` together. `tasks` are all of the job, in its order; `ask` is called
+// once, with the question to those that run and are meant, unless there are none. `on_answer` is
+// called once, when each has answered.
+void ask_tasks(
+    const cluster::Question& question, const std::vector<AskableTask>& tasks,
+    cluster::OnAnswer on_answer,
+    const std::function<void(const cluster::Question&, const cluster::OnTaskAnswer&)>& ask);
+
+}  // namespace gangrun::master

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "base/result.h"
+
+// What a master has `gangrun` do for it, as it cannot load Kerberos or would have to wait for it:
+// to log in at a server by SASL's GSSAPI. The program reads the errand in a line, and then in each
+// line what the server has said; it answers each of these with a line.
+namespace gangrun::mirror {
+
+// The hidden command of gangrun.
+inline constexpr const char* kLoginErrandCommand = "__log-in";
+// Of a line; a ticket with all groups of a user has some ten thousand.
+inline constexpr std::size_t kMaxLoginLineBytes = std::size_t{256} << 10U;
+
+struct LoginErrand {
+  std::string server;         // its principal, "SERVICE/HOST" or "SERVICE/HOST@REALM"
+  std::string principal{};    // whose ticket; empty: the ticket cache's, or the keytab's
+  std::string keytab{};       // a file; empty: the ticket cache
+  std::string krb5_config{};  // a file, used where it is there; may be empty
+
+  friend bool operator==(const LoginErrand&, const LoginErrand&) = default;
+};
+
+std::string to_line(const LoginErrand& errand);
+base::Result<LoginErrand> login_errand_from(std::string_view line);
+
+// What the server has said, empty before it has said anything.
+std::string challenge_line(std::string_view challenge);
+base::Result<std::string> challenge_from(std::string_view line);
+
+// What the server is to be told.
+struct LoginAnswer {
+  std::string token{};
+  bool is_last = false;
+
+  friend bool operator==(const LoginAnswer&, const LoginAnswer&) = default;
+};
+
+std::string to_line(const base::Result<LoginAnswer>& answer);
+// The error is the one that the program has told, or that this is no answer.
+base::Result<LoginAnswer> login_answer_from(std::string_view line);
+
+}  // namespace gangrun::mirror

@@ -1,0 +1,28 @@
+#include <utility>
+
+#include "registry/desk.h"
+
+// Questions of either side to the other, whose kinds nobody here knows.
+namespace gangrun::registry {
+
+void Desk::handle(SessionId, Session& session, AskMessage& message, base::Instant) {
+  output_.event(Asked{session.task, std::move(message)});
+}
+
+void Desk::handle(SessionId, Session& session, AnswerMessage& message, base::Instant) {
+  output_.event(Answered{session.task, std::move(message)});
+}
+
+bool Desk::send_ask(const job::TaskId& task, AskMessage question) {
+  const auto [id, session] = session_of(task);
+  if (session == nullptr) return false;
+  send(id, std::move(question));
+  return true;
+}
+
+void Desk::send_answer(const job::TaskId& task, AnswerMessage answer) {
+  const auto [id, session] = session_of(task);
+  if (session != nullptr) send(id, std::move(answer));
+}
+
+}  // namespace gangrun::registry

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cluster/cluster.h"
+#include "job/task_id.h"
+#include "registry/join.h"
+
+namespace gangrun::registry {
+
+// A place whose tasks connect by themselves. Called on the loop's thread.
+class Joining : public cluster::Cluster {
+ public:
+  virtual JoinAnswer join(const JoinRequest& request) = 0;
+  // Of the agent of a task: nobody but its session tells how it does. False: nobody awaits it any
+  // more.
+  virtual bool on_session_open(const job::TaskId& task) = 0;
+  // `farewell`: it has left, and perhaps why; none: the connection broke.
+  virtual void on_session_lost(const job::TaskId& task,
+                               const std::optional<std::string>& farewell) = 0;
+};
+
+}  // namespace gangrun::registry
