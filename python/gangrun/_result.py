@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-from typing import Any, Optional
+from typing import Any, Mapping, Optional
 
-from gangrun import _texts
+from gangrun import _texts, errors
 
 FORMAT = 1
 # What an agent sends (docs/variables.md).
@@ -66,6 +66,19 @@ def decode(content: bytes) -> dict[str, Any]:
     if outcome.get("format") != FORMAT:
         raise ValueError(f"a result in format {outcome.get('format')!r}; this gangrun reads {FORMAT}")
     return outcome
+
+
+def own_exception(outcome: Mapping[str, Any], instead: BaseException) -> BaseException:
+    """The exception of this outcome itself, or `instead` with its words where it cannot come back."""
+    if outcome.get("body") is not None:
+        try:
+            error = pickle.loads(outcome["body"])
+        except Exception:  # a class that is not here, or that does not come out of its pickle: its words are enough
+            error = None
+        if isinstance(error, Exception):
+            return error
+    words = f"{outcome['type']}: {outcome['message']}" if outcome.get("message") else outcome["type"]
+    return errors.JobFailed(f"{instead} (it raised {_texts.theirs(words)})", getattr(instead, "status", None))
 
 
 def _write_beside(path: str, content: bytes) -> str:

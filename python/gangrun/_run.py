@@ -14,7 +14,7 @@ import time
 import weakref
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
-from gangrun import _display, _job, _job_keys, _places, _program, _progress, _staging, _texts, errors
+from gangrun import _display, _job, _job_keys, _places, _program, _progress, _result, _staging, _texts, errors
 from gangrun._stream import Event, Stream
 
 Status = dict[str, Any]
@@ -341,30 +341,14 @@ class Run:
         said = f" (it said {_texts.theirs(lines[-1])})" if lines else ""
         error: BaseException = errors.JobFailed(f"{status['id']}: {sentence}{said}", status)
         if outcome.get("kind") == "exception":
-            error = self._own_exception(outcome, error)
+            error = _result.own_exception(outcome, error)
         if text:
             error.__cause__ = errors.RemoteTraceback(text, task, host, str(status["id"]))
         return error
 
-    @staticmethod
-    def _own_exception(outcome: Mapping[str, Any], instead: BaseException) -> BaseException:
-        if outcome.get("body") is not None:
-            import pickle
-
-            try:
-                error = pickle.loads(outcome["body"])
-            except Exception:  # a class that is not here, or that does not come out of its pickle: its words are enough
-                error = None
-            if isinstance(error, Exception):
-                return error
-        words = f"{outcome['type']}: {outcome['message']}" if outcome.get("message") else outcome["type"]
-        return errors.JobFailed(f"{instead} (it raised {_texts.theirs(words)})", getattr(instead, "status", None))
-
     # What came back.
 
     def _outcome(self, task: str) -> Mapping[str, Any]:
-        from gangrun import _result
-
         try:
             content = _program.call(["result", self._id, task], env=self._env, timeout=_program.TRANSFER_TIMEOUT_S).stdout
         except errors.NoSuchJob as error:
@@ -400,6 +384,17 @@ class Run:
         """
         listed = [entry["task"] for entry in self._ask(["result", self._id])["results"]]
         return {task: self._remembered(task) for task in listed}
+
+    def stacks(self, *tasks: str, timeout: Optional[float] = None) -> dict[str, list[dict[str, Any]]]:
+        """What the processes of running tasks do now, by task name; of all tasks unless some are named.
+
+        Each process has "pid", "name", "state", "cpu_seconds", and "python", "native" or "kernel", as far as it can be
+        seen; "trouble" says why not. A task that cannot be looked at has one entry with "trouble" only. A look takes
+        at most `timeout` seconds (5).
+        """
+        limit = [] if timeout is None else ["--timeout", f"{max(1, round(timeout * 1000))}ms"]
+        looks = self._ask(["stacks", self._id, *tasks, *limit])["tasks"]
+        return {look["task"]: look.get("processes", [{"trouble": look.get("trouble", "")}]) for look in looks}
 
     def _remembered(self, task: str) -> Any:
         if task not in self._returned:

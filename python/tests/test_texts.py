@@ -6,7 +6,7 @@ import urllib.error
 
 import pytest
 
-from gangrun import _program, _texts, _web_hdfs, errors
+from gangrun import _program, _result, _texts, _web_hdfs, errors
 from gangrun._run import Run
 
 # To the clipboard, a cleared screen, another set of characters, and a line as of gangrun.
@@ -46,7 +46,7 @@ def test_a_cause_is_one_clean_line(state, kind):
 
 def test_the_words_of_an_exception_that_cannot_be_here_are_in_quotes():
     outcome = {"type": "Strange", "message": EVIL, "body": None}
-    error = Run._own_exception(outcome, errors.JobFailed("j-1: worker:0 exited with status 1"))
+    error = _result.own_exception(outcome, errors.JobFailed("j-1: worker:0 exited with status 1"))
     assert str(error) == f'j-1: worker:0 exited with status 1 (it raised "Strange: {CLEAN[1:]})'
 
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "agent/image_run.h"
@@ -14,6 +15,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/signal_status.h"
+#include "base/strings.h"
 #include "base/unique_fd.h"
 #include "base/variable.h"
 #include "frameworks/environment.h"
@@ -44,7 +46,34 @@ Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containm
       notice_(logger, config_.log_prefix + ".notice.json", config_.spec.notice_signal),
       figures_(private_prefix(config_) + ".figures.json"),
       result_path_(private_prefix(config_) + ".result"),
-      outputs_(std::move(outputs)) {}
+      outputs_(std::move(outputs)),
+      answerers_{{kStacks,
+                  [this](const registry::AskMessage& question, Stacks::Reply reply) {
+                    stacks_.look(question.limit, std::move(reply));
+                  }}},
+      stacks_(loop, containment) {}
+
+void Agent::on_ask(const registry::AskMessage& question) {
+  const auto reply = [this, id = question.id](base::Result<base::Json> said) {
+    registry::AnswerMessage answer{.id = id, .said = {}, .refused = {}};
+    if (said.ok()) {
+      answer.said = *std::move(said);
+    } else {
+      answer.refused = said.error().message;
+    }
+    if (session_) session_->answer(answer);
+  };
+  const auto found = answerers_.find(question.kind);
+  if (found != answerers_.end()) return found->second(question, reply);
+  reply(base::not_found(base::format("its agent answers no question of the kind {}",
+                                     base::printable(question.kind))));
+}
+
+std::vector<pid_t> Agent::own_children() const {
+  std::vector<pid_t> children = stacks_.own_children();
+  if (run_) std::ranges::copy(run_->own_children(), std::back_inserter(children));
+  return children;
+}
 
 base::Result<> Agent::start() {
   GANGRUN_TRY(hold_ports());
@@ -115,6 +144,7 @@ void Agent::open_session() {
   callbacks.on_rendezvous = [this](const registry::RendezvousAnswerMessage& answer) {
     if (rendezvous_) rendezvous_->on_answer(answer);
   };
+  callbacks.on_ask = [this](const registry::AskMessage& question) { on_ask(question); };
   callbacks.on_notice = [this](std::optional<std::chrono::milliseconds> left) { on_notice(left); };
   callbacks.on_tokens = [this](const base::Secret& file) { on_tokens(file); };
   callbacks.on_lost = [this](const std::string& reason) { give_up(reason, true); };

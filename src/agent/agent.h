@@ -16,6 +16,7 @@
 #include "agent/progress.h"
 #include "agent/rendezvous.h"
 #include "agent/result_upload.h"
+#include "agent/stacks.h"
 #include "agent/task_phases.h"
 #include "agent/user_run.h"
 #include "base/log.h"
@@ -59,9 +60,7 @@ class Agent {
   // Ends as a signal to end asks: within the grace of the job.
   void end_by_signal(int number);
   // To be called when a child has ended: orphans of the task become children of this process.
-  void reap_orphans() const {
-    containment_.reap_orphans(run_ ? run_->own_children() : std::vector<pid_t>());
-  }
+  void reap_orphans() const { containment_.reap_orphans(own_children()); }
   // Its place may end the task.
   void on_notice(std::optional<std::chrono::milliseconds> left);
   // At once, for a reason that its task's end is to tell.
@@ -72,6 +71,8 @@ class Agent {
   [[nodiscard]] const std::optional<job::LastWords>& last_words() const { return last_words_; }
 
  private:
+  [[nodiscard]] std::vector<pid_t> own_children() const;
+  void on_ask(const registry::AskMessage& question);
   base::Result<> hold_ports();
   void serve_control();
   void open_session();
@@ -153,6 +154,10 @@ class Agent {
   int run_attempt_ = 0;
   std::optional<job::RunEnd> run_end_;  // of that one, by itself
   int exit_status_ = 0;
+  // What the agent answers, by the kind of the question.
+  using Answerer = std::function<void(const registry::AskMessage&, Stacks::Reply)>;
+  std::map<std::string_view, Answerer> answerers_;
+  Stacks stacks_;
   net::Watch guardian_watch_;
   std::unique_ptr<registry::AgentSession> session_;  // its callbacks use the others
   // Set if the master may come back at another address.

@@ -106,6 +106,7 @@ void build(CLI::App& app, Request& request) {
   add_wait(app, request);
   add_attach(app, request);
   add_open(app, request);
+  add_stacks(app, request);
   add_why(app, request);
   add_explain(app, request);
   add_history(app, request);
@@ -312,8 +313,21 @@ void add_job_and_task(CLI::App& command, Request& request, std::string& job, std
   };
 }
 
+void add_job_and_tasks(CLI::App& command, Request& request, std::string& job,
+                       std::vector<std::string>& tasks) {
+  add_job(command, request, job, false);
+  add_positionals(command, base::format("{}...", kTaskValue), tasks, false);
+  request.find_jobs[&command] = [&job, &tasks](const client::Context& context) {
+    // No job's name has a colon.
+    if (job.find(':') != std::string::npos) {
+      tasks.insert(tasks.begin(), std::exchange(job, std::string(job::kNewestJob)));
+    }
+    job = client::meant_job(context, job);
+  };
+}
+
 void add_jobs(CLI::App& command, Request& request, std::vector<std::string>& jobs) {
-  add_positionals(command, base::format("{}...", kJobValue), jobs);
+  add_positionals(command, base::format("{}...", kJobValue), jobs, true);
   request.find_jobs[&command] = [&jobs](const client::Context& context) {
     for (std::string& job : jobs) job = client::meant_job(context, job);
   };

@@ -70,8 +70,9 @@ void add_positional(CLI::App& command, const std::string& name, std::string& tar
   command.add_option(name, target)->required(required)->type_name(name);
 }
 
-void add_positionals(CLI::App& command, const std::string& name, std::vector<std::string>& target) {
-  command.add_option(name, target)->required()->type_name(name);
+void add_positionals(CLI::App& command, const std::string& name, std::vector<std::string>& target,
+                     bool required) {
+  command.add_option(name, target)->required(required)->type_name(name);
 }
 
 CommandModel model_of(const CLI::App& app) {

@@ -34,8 +34,9 @@ void add_list(CLI::App& command, const std::string& names, std::vector<std::stri
               const std::string& value, const std::string& help);
 void add_flags(CLI::App& command, const std::vector<client::Flag>& flags);
 void add_positional(CLI::App& command, const std::string& name, std::string& target, bool required);
-// At least one word.
-void add_positionals(CLI::App& command, const std::string& name, std::vector<std::string>& target);
+// Any number of words; at least one where they are required.
+void add_positionals(CLI::App& command, const std::string& name, std::vector<std::string>& target,
+                     bool required);
 
 CommandModel model_of(const CLI::App& app);
 

@@ -30,6 +30,9 @@ struct Request {
 void add_job(CLI::App& command, Request& request, std::string& job, bool required);
 // The same, and one task of it. A task alone is one of the last job.
 void add_job_and_task(CLI::App& command, Request& request, std::string& job, std::string& task);
+// Any number of tasks.
+void add_job_and_tasks(CLI::App& command, Request& request, std::string& job,
+                       std::vector<std::string>& tasks);
 // At least one of them.
 void add_jobs(CLI::App& command, Request& request, std::vector<std::string>& jobs);
 
@@ -45,6 +48,7 @@ void add_rm(CLI::App& app, Request& request);
 void add_wait(CLI::App& app, Request& request);
 void add_attach(CLI::App& app, Request& request);
 void add_open(CLI::App& app, Request& request);
+void add_stacks(CLI::App& app, Request& request);
 void add_why(CLI::App& app, Request& request);
 void add_explain(CLI::App& app, Request& request);
 void add_history(CLI::App& app, Request& request);
@@ -53,7 +57,7 @@ void add_completion(CLI::App& app, Request& request);
 void add_version(CLI::App& app, Request& request);
 
 // The hidden command by which a job's master logs in somewhere by Kerberos: see
-// master::LoginErrand.
+// mirror::LoginErrand.
 client::ExitStatus run_login_errand(client::Context& context);
 
 }  // namespace gangrun::cli

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "agent/agent.h"
+#include "agent/stacks.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/format.h"
@@ -68,6 +69,7 @@ constexpr std::string_view kUsage =
     "       gangrun-agent remove ENGINE NAME...\n"
     "       gangrun-agent inside ENVIRONMENT_FILE REPORT_FILE SIGNAL process|group\n"
     "                     PROGRAM [ARGUMENT...]\n"
+    "       gangrun-agent look LIMIT_MS PID...\n"
     "       gangrun-agent master\n"
     "       gangrun-agent try TRIAL\n"
     "       gangrun-agent --version\n"
@@ -79,7 +81,8 @@ constexpr std::string_view kUsage =
     "task\n"
     "in an image one that removes its container, and in that one as its first process; for "
     "gangrun\n"
-    "doctor what a container of its job runs.\n";
+    "stacks what looks at the processes of a task, and for gangrun doctor what a container of its\n"
+    "job runs.\n";
 
 struct Arguments {
   process::Level level = process::Level::kSubreaper;
@@ -395,6 +398,7 @@ int start(int argc, char** argv) {
   }
   if (argc == 2 && std::string_view(argv[1]) == "master") return run_master();
   if (argc == 2 && std::string_view(argv[1]) == "join") return node::run_join();
+  if (argc > 2 && argv[1] == agent::kLookCommand) return agent::run_look({argv + 2, argv + argc});
   if (argc > 2 && std::string_view(argv[1]) == "host") return run_host(argc, argv);
   if (argc == 3 && std::string_view(argv[1]) == "caretaker") {
     return node::run_caretaker(argv[2], base::SystemClock());

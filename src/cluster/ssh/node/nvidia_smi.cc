@@ -2,15 +2,11 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <string>
 
 #include "base/strings.h"
-#include "process/pipe.h"
-#include "process/spawn.h"
-#include "process/wait_for.h"
+#include "process/program_output.h"
 
 namespace gangrun::node {
 
@@ -46,27 +42,10 @@ std::vector<cluster::NvidiaGpu> gpus_in_list(std::string_view text) {
 std::optional<std::vector<cluster::NvidiaGpu>> gpus_of_nvidia_smi() {
   // Its driver makes this; without it there is nothing to ask for.
   if (::access("/proc/driver/nvidia/version", F_OK) != 0) return std::nullopt;
-  base::Result<process::Pipe> output = process::make_pipe();
-  if (!output.ok()) return std::nullopt;
-  process::SpawnOptions options;
-  options.argv = {"nvidia-smi", "-L"};
-  options.environment = process::inherited_environment();
-  options.standard_output = output->write.get();
-  auto child = process::spawn(options);
-  output->write.reset();
-  if (!child.ok()) return std::nullopt;
-  const base::Instant deadline = std::chrono::steady_clock::now() + kSmiLimit;
-  std::string text;
-  while (text.size() < kMaxListBytes && process::wait_readable(output->read.get(), deadline)) {
-    char buffer[4096];
-    const ssize_t got = ::read(output->read.get(), buffer, sizeof buffer);
-    if (got == 0 || (got < 0 && errno != EINTR)) break;
-    if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
-  }
-  const auto exit = child->wait(deadline);
-  if (exit.ok() && exit->succeeded()) return gpus_in_list(text);
-  (void)child->signal(SIGKILL);
-  return std::nullopt;
+  const auto list = process::program_output(
+      {"nvidia-smi", "-L"}, std::chrono::steady_clock::now() + kSmiLimit, kMaxListBytes);
+  if (!list.ok()) return std::nullopt;
+  return gpus_in_list(*list);
 }
 
 }  // namespace gangrun::node

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "net/event_loop.h"
+#include "process/child.h"
+#include "process/containment.h"
+
+namespace gangrun::agent {
+
+// The question of this kind, and the hidden command of this program that looks.
+inline constexpr std::string_view kStacks = "stacks";
+inline constexpr std::string_view kLookCommand = "look";
+
+// Looks at the stacks of all processes of a task, for whoever asks. A process of its own looks, as
+// that may hang where the one that it looks at does.
+class Stacks {
+ public:
+  // {"processes": [StackLook…]}
+  using Reply = std::function<void(base::Result<base::Json>)>;
+
+  Stacks(net::EventLoop& loop, const process::Containment& containment)
+      : loop_(loop), containment_(containment) {}
+  Stacks(const Stacks&) = delete;
+  Stacks& operator=(const Stacks&) = delete;
+  ~Stacks() { end(); }
+
+  // `reply` is called once, here or later from the loop, within `limit` and a moment. One look at a
+  // time.
+  void look(std::chrono::milliseconds limit, Reply reply);
+  // What looks now, which this reaps itself.
+  [[nodiscard]] std::vector<pid_t> own_children() const;
+
+ private:
+  struct Look {
+    process::Child child;
+    base::UniqueFd output;
+    Reply reply;
+    std::string text{};
+    net::Watch readable{};
+    net::Timer limit{};
+  };
+
+  void read();
+  void finish(base::Result<base::Json> said);
+  void end();
+
+  net::EventLoop& loop_;
+  const process::Containment& containment_;
+  std::optional<Look> look_;
+};
+
+// What `gangrun-agent look LIMIT_MS PID...` does: prints what is seen of the processes, as JSON.
+// The status of the program.
+int run_look(const std::vector<std::string>& arguments);
+
+}  // namespace gangrun::agent

@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "cli/command_builder.h"
+#include "cli/commands.h"
+#include "client/stacks_view.h"
+#include "client/text.h"
+#include "cluster/question.h"
+#include "job/units.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+struct StacksOptions {
+  std::string job;
+  std::vector<std::string> tasks;
+  std::optional<std::string> timeout;
+  bool json = false;
+};
+
+// The agent's kind of question.
+constexpr const char* kStacks = "stacks";
+
+base::Result<cluster::Answer> ask(const StacksOptions& options, client::Context& context) {
+  cluster::Question question;
+  question.kind = kStacks;
+  if (options.timeout) {
+    GANGRUN_ASSIGN(question.limit, job::parse_duration(*options.timeout).context("--timeout"));
+    if (question.limit.count() < 1 || question.limit > cluster::kMaxQuestionLimit) {
+      return base::invalid_argument(base::format("--timeout {}: must be from 1ms to {}",
+                                                 *options.timeout,
+                                                 base::to_words(cluster::kMaxQuestionLimit)));
+    }
+  }
+  for (const std::string& text : options.tasks) {
+    GANGRUN_ASSIGN(question.tasks.emplace_back(), job::parse_task_id(text));
+  }
+  GANGRUN_ASSIGN(const auto site, client::site_of(context, options.job));
+  return site->ask(options.job, question);
+}
+
+client::ExitStatus stacks(const StacksOptions& options, client::Context& context) {
+  const auto answer = ask(options, context);
+  if (!answer.ok()) return fail(context, answer.error());
+  context.console.out(options.json            ? base::dump_json(client::stacks_json(*answer)) + "\n"
+                      : answer->tasks.empty() ? std::string("No task runs.\n")
+                                              : client::stacks_text(*answer));
+  const bool is_answered =
+      std::ranges::any_of(answer->tasks, [](const auto& task) { return task.refused.empty(); });
+  return is_answered || answer->tasks.empty() ? client::ExitStatus::kSuccess
+                                              : client::ExitStatus::kJobFailed;
+}
+
+}  // namespace
+
+void add_stacks(CLI::App& app, Request& request) {
+  CLI::App* command = add_command(app, "stacks", "Show where the processes of running tasks are.");
+  const auto options = std::make_shared<StacksOptions>();
+  add_job_and_tasks(*command, request, options->job, options->tasks);
+  add_value(*command, "--timeout", options->timeout, "TIME",
+            "How long the look at a task may take, at most 1m (default: 5s)");
+  add_flag(*command, "--json", options->json,
+           "Print all processes of all tasks as one JSON object");
+  add_footer(*command,
+             "Tasks with the same stack are shown once, the odd ones first. Python's stack is read "
+             "by\npy-spy (pip install 'gangrun[stacks]'), that of other programs by eu-stack or "
+             "gdb, where\nthey are installed beside the task. A process stands still for a moment "
+             "while it is read.\nJOB is an id, the unambiguous beginning of one, or last; without "
+             "it, the last one. TASK\nis like worker:0.\n\n"
+             "Example:\n  gangrun stacks worker:0 worker:3\n");
+  on_chosen(*command, [&request, options] {
+    request.action = [options](client::Context& context) { return stacks(*options, context); };
+  });
+}
+
+}  // namespace gangrun::cli

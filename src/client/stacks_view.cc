@@ -1,0 +1,146 @@
+#include "client/stacks_view.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "base/described_json.h"
+#include "base/format.h"
+#include "base/letters.h"
+#include "base/strings.h"
+#include "process/stack_look.h"
+
+namespace gangrun::client {
+
+namespace {
+
+constexpr const char* kProcesses = "processes";
+
+std::vector<process::StackLook> looks_of(const base::Json& said) {
+  std::vector<process::StackLook> looks;
+  if (!said.is_object() || !said.contains(kProcesses) || !said.at(kProcesses).is_array()) {
+    return looks;
+  }
+  for (const base::Json& each : said.at(kProcesses)) {
+    auto look = base::from_json<process::StackLook>(each);
+    if (look.ok()) looks.push_back(*std::move(look));
+  }
+  return looks;
+}
+
+// Whether a number at `at` tells a thread or a process from another.
+bool is_of_thread(std::string_view line, std::size_t at) {
+  const std::string_view before = line.substr(0, at);
+  return before.ends_with("Thread ") || before.ends_with("LWP ") || before.ends_with("TID ");
+}
+
+// Addresses and the numbers of threads differ where the stacks are the same.
+std::string without_numbers(std::string_view line) {
+  std::string result;
+  std::size_t at = 0;
+  while (at < line.size()) {
+    const bool is_address = line.substr(at, 2) == "0x";
+    const bool is_number = base::is_digit(line[at]);
+    if (!is_address && !(is_number && is_of_thread(line, at))) {
+      result += line[at++];
+      continue;
+    }
+    result += is_address ? "0x…" : "…";
+    if (is_address) at += 2;
+    while (at < line.size() && base::is_small_hex_digit(line[at])) ++at;
+  }
+  return result;
+}
+
+// py-spy and eu-stack begin with lines on the process itself, gdb ends with one.
+bool is_about_process(std::string_view line) {
+  return line.starts_with("Process ") || line.starts_with("PID ") || line.starts_with("Python v") ||
+         line.starts_with("[Inferior");
+}
+
+std::string stack_of(const process::StackLook& look) {
+  std::string_view text = look.python;
+  if (text.empty()) text = look.native;
+  std::string stack;
+  for (const std::string& line : base::split(text, '\n')) {
+    if (line.empty() || is_about_process(line)) continue;
+    stack += "    " + without_numbers(base::printable(line)) + "\n";
+  }
+  if (!stack.empty()) return stack;
+  if (!look.kernel.empty()) {
+    for (const std::string& line : base::split(look.kernel, '\n')) {
+      stack += "    " + base::printable(line) + "\n";
+    }
+  }
+  if (!look.trouble.empty()) stack += base::format("    ({})\n", base::printable(look.trouble));
+  return stack;
+}
+
+}  // namespace
+
+std::vector<SameStack> same_stacks(const cluster::Answer& answer) {
+  std::map<std::pair<std::string, std::string>, std::vector<job::TaskId>> tasks;
+  for (const cluster::TaskAnswer& task : answer.tasks) {
+    for (const process::StackLook& look : looks_of(task.said)) {
+      auto& same = tasks[{look.name, stack_of(look)}];
+      if (same.empty() || same.back() != task.task) same.push_back(task.task);
+    }
+  }
+  std::vector<SameStack> stacks;
+  for (auto& [which, same] : tasks) stacks.push_back({which.first, which.second, std::move(same)});
+  std::ranges::stable_sort(stacks, {}, [](const SameStack& one) { return one.tasks.size(); });
+  return stacks;
+}
+
+std::string task_ranges(const std::vector<job::TaskId>& tasks) {
+  std::map<std::string, std::vector<int>> indexes;
+  for (const job::TaskId& task : tasks) indexes[task.type].push_back(task.index);
+  std::vector<std::string> words;
+  for (auto& [type, numbers] : indexes) {
+    std::ranges::sort(numbers);
+    std::string text = type + ":";
+    for (std::size_t i = 0; i < numbers.size();) {
+      std::size_t end = i + 1;
+      while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+      if (i > 0) text += ",";
+      text += end - i > 1 ? base::format("{}-{}", numbers[i], numbers[end - 1])
+                          : std::to_string(numbers[i]);
+      i = end;
+    }
+    words.push_back(std::move(text));
+  }
+  return base::format("{}", base::join(words, " "));
+}
+
+std::string stacks_text(const cluster::Answer& answer) {
+  std::string text;
+  for (const SameStack& stack : same_stacks(answer)) {
+    text += base::format("{}  {}\n{}\n", task_ranges(stack.tasks), stack.process, stack.stack);
+  }
+  std::map<std::string, std::vector<job::TaskId>> refused;
+  for (const cluster::TaskAnswer& task : answer.tasks) {
+    if (!task.refused.empty()) refused[task.refused].push_back(task.task);
+  }
+  for (const auto& [why, tasks] : refused) {
+    text += base::format("{}: {}\n", task_ranges(tasks), base::printable(why));
+  }
+  return text;
+}
+
+base::Json stacks_json(const cluster::Answer& answer) {
+  base::Json tasks = base::Json::array();
+  for (const cluster::TaskAnswer& task : answer.tasks) {
+    base::Json each{{"task", job::to_string(task.task)}};
+    if (task.refused.empty()) {
+      each[kProcesses] = task.said.value(kProcesses, base::Json::array());
+    } else {
+      each["trouble"] = task.refused;
+    }
+    tasks.push_back(std::move(each));
+  }
+  return {{"tasks", std::move(tasks)}};
+}
+
+}  // namespace gangrun::client

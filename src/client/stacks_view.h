@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "cluster/question.h"
+#include "job/task_id.h"
+
+namespace gangrun::client {
+
+// Processes of several tasks that do the same.
+struct SameStack {
+  std::string process;               // its name
+  std::string stack;                 // without what differs from process to process
+  std::vector<job::TaskId> tasks{};  // each once
+};
+
+// What is seen of a job's tasks, the odd ones first: a stack of few tasks stands before one of
+// many.
+std::vector<SameStack> same_stacks(const cluster::Answer& answer);
+
+// "worker:0-6,8"
+std::string task_ranges(const std::vector<job::TaskId>& tasks);
+
+// For people: each stack once, with its tasks; at the end who could not be looked at, and why.
+std::string stacks_text(const cluster::Answer& answer);
+// {"tasks": [{"task": "worker:0", "processes": […]}, {"task": "worker:1", "trouble": "…"}]}
+base::Json stacks_json(const cluster::Answer& answer);
+
+}  // namespace gangrun::client

@@ -1,0 +1,85 @@
+#include "client/stacks_view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gangrun::client {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+base::Json python_process(int pid, const std::string& stack) {
+  return {
+      {"pid", pid}, {"name", "python3"}, {"state", "S"}, {"cpu_seconds", 1.5}, {"python", stack}};
+}
+
+cluster::Answer answer_of(int tasks) {
+  cluster::Answer answer;
+  for (int index = 0; index < tasks; ++index) {
+    const std::string at = index == 3 ? "load (data.py:7)" : "all_reduce (train.py:31)";
+    const std::string stack = "Process " + std::to_string(100 + index) +
+                              ": python3 train.py\nPython v3.11.2 (/usr/bin/python3.11)\n\n"
+                              "Thread " +
+                              std::to_string(10 + index) +
+                              " (idle): \"MainThread\"\n"
+                              "    " +
+                              at + "\n";
+    answer.tasks.push_back(
+        {{"worker", index}, {{"processes", {python_process(100 + index, stack)}}}, ""});
+  }
+  return answer;
+}
+
+TEST(StacksView, TasksWithTheSameStackAreShownOnceAndTheOddOnesFirst) {
+  const auto stacks = same_stacks(answer_of(6));
+  ASSERT_THAT(stacks, SizeIs(2));
+  EXPECT_EQ(task_ranges(stacks[0].tasks), "worker:3");
+  EXPECT_THAT(stacks[0].stack, HasSubstr("load (data.py:7)"));
+  EXPECT_EQ(task_ranges(stacks[1].tasks), "worker:0-2,4-5");
+  EXPECT_THAT(stacks[1].stack, Not(HasSubstr("Process")));
+  const std::string text = stacks_text(answer_of(6));
+  EXPECT_LT(text.find("load"), text.find("all_reduce"));
+  EXPECT_THAT(text, HasSubstr("worker:0-2,4-5  python3\n"));
+}
+
+TEST(StacksView, WhoCannotBeSeenIsNamedWithTheReason) {
+  cluster::Answer answer;
+  for (int index = 0; index < 2; ++index) {
+    answer.tasks.push_back({{"worker", index}, nullptr, "no agent of gangrun is beside it"});
+  }
+  base::Json stuck = {{"pid", 9},
+                      {"name", "train"},
+                      {"state", "D"},
+                      {"cpu_seconds", 0},
+                      {"kernel", "waits in nfs_wait"},
+                      {"trouble", "neither eu-stack nor gdb"}};
+  answer.tasks.push_back({{"ps", 0}, {{"processes", {stuck}}}, ""});
+  const std::string text = stacks_text(answer);
+  EXPECT_THAT(text, HasSubstr("worker:0-1: no agent of gangrun is beside it\n"));
+  EXPECT_THAT(text,
+              HasSubstr("ps:0  train\n    waits in nfs_wait\n    (neither eu-stack nor gdb)"));
+}
+
+TEST(StacksView, JsonHasAllProcessesOfAllTasks) {
+  cluster::Answer answer = answer_of(1);
+  answer.tasks.push_back({{"worker", 1}, nullptr, "it does not run"});
+  const base::Json json = stacks_json(answer);
+  ASSERT_EQ(json.at("tasks").size(), 2U);
+  EXPECT_EQ(json.at("tasks")[0].at("task"), "worker:0");
+  EXPECT_EQ(json.at("tasks")[0].at("processes")[0].at("pid"), 100);
+  EXPECT_EQ(json.at("tasks")[1].at("trouble"), "it does not run");
+}
+
+TEST(StacksView, WhatIsNoAnswerShowsNothing) {
+  cluster::Answer answer;
+  answer.tasks.push_back({{"worker", 0}, {{"processes", 7}}, ""});
+  answer.tasks.push_back({{"worker", 1}, {{"other", 7}}, ""});
+  EXPECT_THAT(same_stacks(answer), IsEmpty());
+  EXPECT_EQ(stacks_text({}), "");
+}
+
+}  // namespace
+}  // namespace gangrun::client

@@ -1,0 +1,139 @@
+#include "process/stack_look.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <climits>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/strings.h"
+#include "base/variable.h"
+#include "process/proc_fs.h"
+#include "process/program_output.h"
+
+namespace gangrun::process {
+
+namespace {
+
+// Of the environment of a process, and of a file of /proc.
+constexpr std::size_t kMaxProcBytes = std::size_t{256} << 10U;
+// What is left for the native stack when Python's takes too long.
+constexpr int kParts = 2;
+
+std::string proc_file(pid_t pid, std::string_view name) {
+  const auto text = base::read_file(base::format("/proc/{}/{}", pid, name), kMaxProcBytes);
+  return text.ok() ? std::string(base::trim(*text)) : std::string();
+}
+
+std::string program_of(pid_t pid) {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t size =
+      ::readlink(base::format("/proc/{}/exe", pid).c_str(), path.data(), path.size() - 1);
+  return size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : std::string();
+}
+
+// Of the environment that it was started with.
+std::string variable_of(pid_t pid, std::string_view name) {
+  const auto text = base::read_file(base::format("/proc/{}/environ", pid), kMaxProcBytes);
+  if (!text.ok()) return {};
+  for (const std::string& entry : base::split(*text, '\0')) {
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
+      return entry.substr(name.size() + 1);
+    }
+  }
+  return {};
+}
+
+// The task's own environment may have it where ours has not.
+std::string find_program(pid_t pid, const std::string& name) {
+  for (const std::string& path : {variable_of(pid, "PATH"), base::variable("PATH")}) {
+    for (const std::string& folder : base::split(path, ':')) {
+      const std::string program = base::format("{}/{}", folder, name);
+      if (folder.starts_with('/') && ::access(program.c_str(), X_OK) == 0) return program;
+    }
+  }
+  return {};
+}
+
+struct Seen {
+  std::string text{};
+  std::string trouble{};
+};
+
+Seen seen(const std::vector<std::string>& argv, base::Instant deadline) {
+  auto output = program_output(argv, deadline, kMaxProcBytes);
+  if (!output.ok()) return {{}, output.error().message};
+  return {base::shorten(base::trim(*output), kMaxStackBytes), {}};
+}
+
+Seen python_stack(pid_t pid, base::Instant deadline) {
+  const std::string spy = find_program(pid, "py-spy");
+  if (spy.empty()) return {{}, "py-spy is not installed (pip install 'gangrun[stacks]')"};
+  return seen({spy, "dump", "--pid", std::to_string(pid)}, deadline);
+}
+
+Seen native_stack(pid_t pid, base::Instant deadline) {
+  if (const std::string stack = find_program(pid, "eu-stack"); !stack.empty()) {
+    return seen({stack, "-p", std::to_string(pid)}, deadline);
+  }
+  if (const std::string gdb = find_program(pid, "gdb"); !gdb.empty()) {
+    Seen stacks = seen({gdb, "--batch", "--nx", "-iex", "set auto-load no", "-iex",
+                        "set print frame-arguments none", "-iex", "set print entry-values no", "-p",
+                        std::to_string(pid), "-ex", "thread apply all bt"},
+                       deadline);
+    // Before them it tells of its own affairs.
+    if (const std::size_t first = stacks.text.find("\nThread "); first != std::string::npos) {
+      stacks.text.erase(0, first + 1);
+    }
+    return stacks;
+  }
+  return {{}, "neither eu-stack nor gdb is installed"};
+}
+
+std::string kernel_stack(pid_t pid) {
+  if (std::string stack = proc_file(pid, "stack"); !stack.empty()) return stack;
+  const std::string channel = proc_file(pid, "wchan");
+  const std::string call = proc_file(pid, "syscall");
+  std::string words;
+  if (!channel.empty() && channel != "0") words = base::format("waits in {}", channel);
+  if (!call.empty()) words += base::format("{}system call {}", words.empty() ? "" : ", ", call);
+  return words;
+}
+
+}  // namespace
+
+bool is_python(const std::string& program) {
+  return std::string_view(program).substr(program.rfind('/') + 1).starts_with("python");
+}
+
+StackLook look_at_stack(pid_t pid, base::Instant deadline) {
+  StackLook look;
+  look.pid = pid;
+  const auto stat = read_stat(pid);
+  if (!stat || !stat->alive()) {
+    look.trouble = "it has ended";
+    return look;
+  }
+  look.name = base::printable(stat->name);
+  look.state = std::string(1, stat->state);
+  look.cpu_seconds = std::chrono::duration<double>(stat->cpu).count();
+  const base::Instant now = std::chrono::steady_clock::now();
+  std::string trouble;
+  if (is_python(program_of(pid))) {
+    Seen stack = python_stack(pid, now + (deadline - now) / kParts);
+    look.python = std::move(stack.text);
+    trouble = std::move(stack.trouble);
+  }
+  Seen stack = native_stack(pid, deadline);
+  look.native = std::move(stack.text);
+  if (trouble.empty()) trouble = std::move(stack.trouble);
+  look.kernel = kernel_stack(pid);
+  if (look.python.empty() && look.native.empty()) look.trouble = std::move(trouble);
+  return look;
+}
+
+}  // namespace gangrun::process

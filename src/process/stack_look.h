@@ -1,0 +1,46 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <tuple>
+
+#include "base/clock.h"
+#include "base/described.h"
+
+namespace gangrun::process {
+
+// What a process does now, as far as it can be seen from outside. A text is empty where it cannot.
+struct StackLook {
+  int pid = 0;
+  std::string name{};   // at most 15 bytes
+  std::string state{};  // "R" runs, "S" sleeps, "D" waits in the kernel, "T" is stopped, …
+  double cpu_seconds = 0;
+  std::string python{};   // the stacks of its Python threads, by py-spy
+  std::string native{};   // the stacks of its threads, by eu-stack or gdb
+  std::string kernel{};   // what it waits for in the kernel, by /proc
+  std::string trouble{};  // why there is no stack of its own
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("pid", &StackLook::pid), base::row("name", &StackLook::name),
+                      base::row("state", &StackLook::state),
+                      base::row("cpu_seconds", &StackLook::cpu_seconds),
+                      base::row_if_set("python", &StackLook::python),
+                      base::row_if_set("native", &StackLook::native),
+                      base::row_if_set("kernel", &StackLook::kernel),
+                      base::row_if_set("trouble", &StackLook::trouble));
+  }
+};
+
+// Of one stack.
+inline constexpr std::size_t kMaxStackBytes = std::size_t{64} << 10U;
+
+// Blocks until `deadline` at most. The process is stopped for a moment while its stack is read; no
+// signal is sent to it.
+StackLook look_at_stack(pid_t pid, base::Instant deadline);
+
+// Whether the program of this path is a Python interpreter.
+bool is_python(const std::string& program);
+
+}  // namespace gangrun::process
