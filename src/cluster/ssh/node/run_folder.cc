@@ -188,11 +188,15 @@ base::Result<> remove_with_lock(const std::string& path, base::Instant deadline)
     if (is_last) return removed;
     (void)process::wait_any_readable({}, std::chrono::steady_clock::now() + kLookAgain);
   }
+  const auto holder = base::read_file(path + kLock, kMaxHolderBytes);
   (void)::unlink((path + kLock).c_str());
   // With what was written there just now.
   std::error_code failed;
   fs::remove_all(path, failed);
-  return failed ? cannot_be_removed(path, failed) : base::Result<>();
+  if (!failed) return {};
+  // More was written meanwhile: without a lock nobody could tell that nobody has the folder.
+  if (holder.ok()) (void)base::write_file_atomically(path + kLock, *holder, 0600);
+  return cannot_be_removed(path, failed);
 }
 
 // A copy that nothing comes of any more was given up by its client long before.

@@ -94,7 +94,9 @@ TEST_F(RunFolderTest, KeepsItsLockAsLongAsAnythingElseIsInIt) {
   std::thread task([&] {
     while (writes) {
       std::error_code failed;
-      fs::create_directories(work + "/new", failed);
+      // Not the job's folder itself, which is gone at some time.
+      fs::create_directory(work, failed);
+      fs::create_directory(work + "/new", failed);
       std::ofstream(work + "/new/file");
       has_written = true;
     }
