@@ -111,6 +111,8 @@ def test_what_is_no_tls_gets_nothing(victim, name):
     ("/v1/stop", "POST", b"[" * 2000, (400,)),
     ("/v1/stop", "POST", b'{"at_once":1e999}', (400,)),
     ("/v1/stop", "GET", b"", (405,)),
+    ("/v1/ask", "POST", b'{"kind":7}', (400,)),
+    ("/v1/ask", "GET", b"", (405,)),
     ("/v1/notice", "POST", b'{"by":7}', (400,)),
     ("/v1/notice", "PUT", b"{}", (405,)),
     ("/v1/cluster-spec?generation=0", "GET", b"", (400,)),
