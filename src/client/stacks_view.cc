@@ -134,7 +134,8 @@ base::Json stacks_json(const cluster::Answer& answer) {
   for (const cluster::TaskAnswer& task : answer.tasks) {
     base::Json each{{"task", job::to_string(task.task)}};
     if (task.refused.empty()) {
-      each[kProcesses] = task.said.value(kProcesses, base::Json::array());
+      each[kProcesses] = task.said.is_object() ? task.said.value(kProcesses, base::Json::array())
+                                               : base::Json::array();
     } else {
       each["trouble"] = task.refused;
     }

@@ -211,8 +211,8 @@ void SshCluster::on_down(Host& host, const base::Error& why, bool can_pass) {
   // Nobody has waited for it yet, as nothing of the job has begun.
   const bool is_hopeless = !can_pass || ++host.tries == kMaxTries;
   if (options_.is_first_master && host.run_folder.empty() && is_hopeless)
-    host.again = loop_.after(host.pause.next(), [this, &host] { links_->open(host.index); });
-  // Tasks that were not sent there go elsewhere; those that run there are over with their lease.
+    return emit(gang::ClusterGone{why.message});
+  host.again = loop_.after(host.pause.next(), [this, &host] { links_->open(host.index); });
   // Tasks that were not sent there go elsewhere; those that run there are over with their lease.
   for (const auto& [key, agent] : agents_) {
     if (agent->host != &host || agent->state != Agent::State::kWaiting) continue;
