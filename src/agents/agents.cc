@@ -1,5 +1,6 @@
 #include "agents/agents.h"
 
+#include <filesystem>
 #include <utility>
 #include <variant>
 
@@ -29,6 +30,12 @@ Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& log
       starter_(std::move(starter)),
       results_(options_.result_folder, options_.far_results),
       questions_(loop, server),
+      keys_(loop, logger,
+            std::filesystem::path(options_.result_folder).replace_filename("keys").string(),
+            options_.far_keys,
+            [this](const job::TaskId& task, registry::AnswerMessage answer) {
+              server_.send_answer(task, std::move(answer));
+            }),
       call_back_(loop, logger, [this](const auto& task) { return server_.is_connected(task); }) {
   if (options_.launch.lines == LinesFor::kLogFolder) line_files_.emplace(logger_);
   starter_->on_event([this](const cluster::Event& event) { on_starter(event); });

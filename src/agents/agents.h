@@ -14,11 +14,13 @@
 #include "agents/agent_launch.h"
 #include "agents/agent_places.h"
 #include "agents/call_back.h"
+#include "agents/key_desk.h"
 #include "agents/questions.h"
 #include "agents/result_store.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "cluster/cluster.h"
+#include "cluster/far_keys.h"
 #include "cluster/far_results.h"
 #include "cluster/line_files.h"
 #include "cluster/tasks.h"
@@ -34,6 +36,8 @@ struct AgentsOptions {
   // With one, results are known when they are there, and none stays in the folder. Outlives the
   // agents.
   cluster::FarResults* far_results = nullptr;
+  // The same for the keys of the job, which are in the folder "keys" beside that of the results.
+  cluster::FarKeys* far_keys = nullptr;
   // Whether agents keep the tasks' outputs, which are lost with an agent that ends before it has.
   bool keep_outputs = false;
   // Of a master that is not at the address of the one before it: agents of that one are called.
@@ -119,6 +123,7 @@ class Agents final : public cluster::Tasks {
   std::map<job::TaskId, Facts> facts_;
   std::set<job::TaskId> killed_;  // since they were requested
   Questions questions_;
+  KeyDesk keys_;
   CallBack call_back_;
 };
 

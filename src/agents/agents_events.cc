@@ -155,6 +155,7 @@ void Agents::on(const registry::PortLost& event) {
 
 void Agents::on(const registry::SessionLost& event) {
   questions_.on_session_lost(event.task);
+  keys_.on_session_lost(event.task);
   if (joining_ != nullptr) joining_->on_session_lost(event.task, event.farewell);
   emit(gang::SessionLost{event.task, event.attempt});
 }
@@ -164,6 +165,7 @@ void Agents::on(registry::FiguresTold& event) {
 }
 
 void Agents::on(const registry::Asked& event) {
+  if (keys_.ask(event.task, event.question)) return;
   server_.send_answer(event.task, {.id = event.question.id,
                                    .said = {},
                                    .refused = base::format("the master answers no question of the "

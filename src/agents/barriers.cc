@@ -1,0 +1,139 @@
+#include "agents/barriers.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+
+namespace gangrun::agents {
+
+void Barriers::add(Barrier& barrier, const Asker& asker,
+                   const registry::BarrierQuestion& question) {
+  remove(barrier, asker);
+  barrier.here[asker] = question.process;
+  OfTask& task = barrier.tasks[asker.first];
+  const bool had_come = !task.processes.empty() && task.has_come();
+  task.wanted = question.processes;
+  ++task.processes[question.process];
+  if (task.has_come() && !had_come) ++barrier.come;
+}
+
+void Barriers::remove(Barrier& barrier, const Asker& asker) {
+  const auto here = barrier.here.extract(asker);
+  if (here.empty()) return;
+  const auto found = barrier.tasks.find(asker.first);
+  OfTask& task = found->second;
+  const bool had_come = task.has_come();
+  if (--task.processes[here.mapped()] == 0) task.processes.erase(here.mapped());
+  if (had_come && !task.has_come()) --barrier.come;
+  if (task.processes.empty()) barrier.tasks.erase(found);
+}
+
+base::Result<Barriers::Step> Barriers::come(const Asker& asker,
+                                            const registry::BarrierQuestion& question) {
+  if (question.generation < generation_) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("generation {} is over", question.generation)};
+  }
+  if (!barriers_.contains(question.name) && barriers_.size() >= registry::kMaxBarriers) {
+    return base::Error{base::Code::kResourceExhausted,
+                       base::format("there are {} barriers with different names, the most that a "
+                                    "generation may have; one name may be used again and again",
+                                    registry::kMaxBarriers)};
+  }
+  Barrier& barrier = barriers_[question.name];
+  if (question.round > 0 && question.round <= barrier.released) {
+    return Step{Next::kAnswer, {.is_complete = true, .round = question.round}};
+  }
+  if (question.round > 0 && question.round <= barrier.complete) {
+    barrier.leaving[asker] = question.round;
+    at_[asker] = question.name;
+    return Step{};
+  }
+  const std::int64_t open = barrier.complete + 1;
+  if (question.round != open) return Step{Next::kAnswer, {.is_complete = false, .round = open}};
+  if (barrier.here.empty()) barrier.wanted = question.tasks;
+  if (barrier.wanted != question.tasks) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("other tasks wait at the barrier {} for {} tasks, not for {}",
+                                    question.name, barrier.wanted, question.tasks)};
+  }
+  add(barrier, asker, question);
+  at_[asker] = question.name;
+  if (barrier.come < barrier.wanted) return Step{};
+  barrier.complete = open;
+  for (const auto& [each, process] : barrier.here) barrier.leaving[each] = open;
+  barrier.here.clear();
+  barrier.tasks.clear();
+  barrier.come = 0;
+  return Step{Next::kRecord, {.is_complete = true, .round = open}};
+}
+
+std::vector<Asker> Barriers::release(int generation, const std::string& name, std::int64_t round) {
+  if (generation < generation_) return {};
+  generation_ = generation;
+  Barrier& barrier = barriers_[name];
+  barrier.released = std::max(barrier.released, round);
+  barrier.complete = std::max(barrier.complete, round);
+  std::vector<Asker> gone;
+  for (const auto& [asker, of_round] : barrier.leaving) {
+    if (of_round <= round) gone.push_back(asker);
+  }
+  for (const Asker& asker : gone) take_back(asker);
+  return gone;
+}
+
+std::vector<Asker> Barriers::refuse(int generation, const std::string& name, std::int64_t round) {
+  const auto found = barriers_.find(name);
+  if (generation != generation_ || found == barriers_.end()) return {};
+  Barrier& barrier = found->second;
+  barrier.complete = std::min(barrier.complete, round - 1);
+  std::vector<Asker> refused;
+  for (const auto& [asker, of_round] : barrier.leaving) {
+    if (of_round >= round) refused.push_back(asker);
+  }
+  for (const Asker& asker : refused) take_back(asker);
+  return refused;
+}
+
+void Barriers::take_back(const Asker& asker) {
+  const auto at = at_.extract(asker);
+  if (at.empty()) return;
+  Barrier& barrier = barriers_.at(at.mapped());
+  remove(barrier, asker);
+  barrier.leaving.erase(asker);
+}
+
+std::vector<Asker> Barriers::begin(int generation) {
+  std::vector<Asker> ended;
+  if (generation <= generation_) return ended;
+  generation_ = generation;
+  for (const auto& [asker, name] : at_) ended.push_back(asker);
+  at_.clear();
+  barriers_.clear();
+  return ended;
+}
+
+registry::BarrierAnswer Barriers::answer_of(const std::string& name) const {
+  registry::BarrierAnswer answer;
+  const auto found = barriers_.find(name);
+  if (found == barriers_.end()) return answer;
+  answer.round = found->second.complete + 1;
+  for (const auto& [task, of_task] : found->second.tasks) {
+    if (of_task.has_come()) {
+      answer.come.push_back(task);
+    } else {
+      answer.partly.push_back({task, static_cast<int>(of_task.processes.size())});
+    }
+  }
+  return answer;
+}
+
+std::map<std::string, std::int64_t> Barriers::released() const {
+  std::map<std::string, std::int64_t> rounds;
+  for (const auto& [name, barrier] : barriers_) {
+    if (barrier.released > 0) rounds[name] = barrier.released;
+  }
+  return rounds;
+}
+
+}  // namespace gangrun::agents

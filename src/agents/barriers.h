@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "job/task_id.h"
+#include "registry/key_messages.h"
+
+namespace gangrun::agents {
+
+// Who asks: the task, and the number of its agent's question.
+using Asker = std::pair<job::TaskId, std::int64_t>;
+
+// The barriers of one generation. A barrier is used in rounds: who comes while a round is open
+// waits for it, and goes on when so many tasks wait there at once. A process is there as long as
+// its question is: one that was asked twice, by one session after the other, counts once, and one
+// that is taken back does not count. No clock, no file.
+class Barriers {
+ public:
+  enum class Next {
+    kAnswer,     // at once, with `answer`
+    kWait,       // until its round is complete, or it is taken back
+    kRecord,     // that this round is complete; then release()
+  };
+  struct Step {
+    Next next = Next::kWait;
+    registry::BarrierAnswer answer{};  // of kRecord: which round
+  };
+
+  // kFailedPrecondition: of a generation that is over, or the barrier waits for another number of
+  // tasks. kResourceExhausted: too many names.
+  base::Result<Step> come(const Asker& asker, const registry::BarrierQuestion& question);
+  // The completion of this round is recorded, or was by an earlier master; whom to tell.
+  std::vector<Asker> release(int generation, const std::string& name, std::int64_t round);
+  // Its completion could not be recorded: nobody may go on. Those who do not.
+  std::vector<Asker> refuse(int generation, const std::string& name, std::int64_t round);
+
+  // The asker does not wait any more.
+  void take_back(const Asker& asker);
+  // All of a generation that has ended; their askers. Later ones of it are refused.
+  std::vector<Asker> begin(int generation);
+
+  // Who has come; for an asker whose question is to be answered before the round is complete.
+  [[nodiscard]] registry::BarrierAnswer answer_of(const std::string& name) const;
+
+  [[nodiscard]] int generation() const { return generation_; }
+  // The last round of each barrier that was released.
+  [[nodiscard]] std::map<std::string, std::int64_t> released() const;
+
+ private:
+  struct OfTask {
+    std::map<int, int> processes{};  // that are there, and by how many questions
+    int wanted = 1;                  // so many must come
+
+    [[nodiscard]] bool has_come() const { return std::ssize(processes) >= wanted; }
+  };
+  struct Barrier {
+    int wanted = 0;              // tasks, as who waits now has it
+    std::int64_t released = 0;   // rounds whose completion is recorded
+    std::int64_t complete = 0;   // no fewer; what is more is being recorded
+    std::map<Asker, int> here{};  // their processes
+    std::map<job::TaskId, OfTask> tasks{};
+    int come = 0;                              // of these
+    std::map<Asker, std::int64_t> leaving{};  // those of complete rounds that are not released
+  };
+
+  static void add(Barrier& barrier, const Asker& asker, const registry::BarrierQuestion& question);
+  static void remove(Barrier& barrier, const Asker& asker);
+
+  int generation_ = 0;
+  std::map<std::string, Barrier> barriers_;
+  std::map<Asker, std::string> at_;  // the barrier of each asker
+};
+
+}  // namespace gangrun::agents

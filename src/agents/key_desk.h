@@ -1,0 +1,82 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "agents/barriers.h"
+#include "agents/key_log.h"
+#include "agents/key_records.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "cluster/far_keys.h"
+#include "job/task_id.h"
+#include "net/event_loop.h"
+#include "registry/key_messages.h"
+#include "registry/messages.h"
+
+namespace gangrun::agents {
+
+// Questions that are held at once: so many processes may wait.
+inline constexpr std::size_t kMaxHeldQuestions = 200'000;
+
+// Answers what agents ask for the processes of their tasks: the keys of the job, and barriers. What
+// it has answered is recorded before (KeyLog), so that it holds for every master of the job.
+class KeyDesk {
+ public:
+  using Answer = std::function<void(const job::TaskId&, registry::AnswerMessage)>;
+
+  // `folder` is made when something is to be kept. `far` may be null; it outlives this, and so do
+  // the others.
+  KeyDesk(net::EventLoop& loop, base::Logger& logger, std::string folder, cluster::FarKeys* far,
+          Answer answer);
+
+  // False: it is a question of another kind.
+  bool ask(const job::TaskId& task, const registry::AskMessage& question);
+  // What its agent has asked is asked again by its next session, or by nobody.
+  void on_session_lost(const job::TaskId& task);
+
+ private:
+  struct Held {
+    std::string key;  // that is waited for; or the name of the barrier
+    bool is_barrier = false;
+    net::Timer limit{};
+  };
+  struct OnWay {
+    std::int64_t number = 0;
+    std::optional<std::int64_t> question{};  // that is to be answered; none: its session is lost
+  };
+
+  base::Result<> answer_keys(const Asker& asker, const registry::AskMessage& ask);
+  base::Result<> answer_barrier(const Asker& asker, const registry::AskMessage& ask);
+  base::Result<> cancel(const Asker& asker, const registry::AskMessage& ask);
+  base::Result<> change(const Asker& asker, registry::KeyQuestion question);
+  void on_recorded(const KeyChange& change, const base::Result<>& recorded);
+  void record_round(int generation, const std::string& barrier, std::int64_t round);
+  base::Result<> hold(const Asker& asker, std::string key, bool is_barrier,
+                      std::chrono::milliseconds limit);
+  void on_limit(const Asker& asker);
+  void drop(const Asker& asker);
+  void say(const Asker& asker, base::Json said);
+  void refuse(const Asker& asker, const base::Error& error);
+  base::Result<> read_once();
+
+  net::EventLoop& loop_;
+  base::Logger& logger_;
+  const Answer answer_;
+  KeptKeys kept_;
+  KeyLog log_;
+  bool was_read_ = false;
+  std::map<std::pair<job::TaskId, int>, OnWay> on_way_;  // changes of agents, being recorded
+  KeyStore::Coming coming_;              // what these bring
+  std::map<Asker, Held> held_;
+  std::set<std::pair<std::string, Asker>> waiting_;  // those of the held that wait for a key
+};
+
+}  // namespace gangrun::agents

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "agents/barriers.h"
+#include "agents/key_store.h"
+#include "base/described.h"
+#include "base/result.h"
+#include "job/choice.h"
+#include "job/task_id.h"
+#include "registry/key_messages.h"
+
+// What a next master must know of keys and barriers, as lines of JSON (docs/protocols/keys.md).
+namespace gangrun::agents {
+
+inline constexpr std::size_t kMaxKeyRecordBytes = 2 * registry::kMaxValueBytes + 4096;
+
+enum class KeyRecordKind { kPut, kDelete, kMade, kBarrier, kWhole };
+std::string_view to_string(KeyRecordKind kind);
+
+struct KeyRecord {
+  KeyRecordKind what = KeyRecordKind::kWhole;
+  std::string key{};    // of a put or delete; the name of a barrier
+  std::string value{};  // of a put
+  // Who has made the change, or which was the task's last one; of keys as they were, nobody.
+  std::optional<job::TaskId> task{};
+  int attempt = 1;
+  std::int64_t change = 0;
+  // Of a barrier: the round that is complete.
+  int generation = 0;
+  std::int64_t round = 0;
+
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("what", &KeyRecord::what),
+        base::row_if_set("key", &KeyRecord::key, base::Bytes{registry::kMaxKeyBytes}),
+        base::row_if_set("value", &KeyRecord::value, base::Hex{registry::kMaxValueBytes}),
+        base::row("task", &KeyRecord::task),
+        base::row_if_set("attempt", &KeyRecord::attempt, registry::kAttemptForm),
+        base::row_if_set("change", &KeyRecord::change, registry::kNumberForm),
+        base::row_if_set("generation", &KeyRecord::generation, registry::kGenerationOrNoneForm),
+        base::row_if_set("round", &KeyRecord::round, base::Range{0, registry::kMaxRound}));
+  }
+  [[nodiscard]] base::Result<> complete() const;
+
+  friend bool operator==(const KeyRecord&, const KeyRecord&) = default;
+};
+
+struct KeptKeys {
+  KeyStore store;
+  Barriers barriers;
+};
+
+KeyRecord record_of(const KeyChange& change);
+KeyRecord record_of_round(int generation, const std::string& barrier, std::int64_t round);
+// With its newline.
+std::string line_of(const KeyRecord& record);
+// All that is kept, and that it is whole: how a segment begins.
+std::string lines_of(const KeptKeys& kept);
+// Makes `kept` what a segment says. One whose beginning is not whole says nothing, and a last line
+// without an end was not written. kDataLoss: another line is none of ours.
+base::Result<> replay(std::string_view segment, KeptKeys& kept);
+
+}  // namespace gangrun::agents
+
+namespace gangrun::job {
+
+template <>
+struct ChoiceOf<agents::KeyRecordKind> {
+  static constexpr std::string_view kWhat = "a kind of record";
+  static constexpr std::array kValues = {
+      agents::KeyRecordKind::kPut, agents::KeyRecordKind::kDelete, agents::KeyRecordKind::kMade,
+      agents::KeyRecordKind::kBarrier, agents::KeyRecordKind::kWhole};
+};
+
+}  // namespace gangrun::job
