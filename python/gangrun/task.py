@@ -1,4 +1,4 @@
-"""The API for code that runs inside a task: `current()` and `report()`.
+"""The API for code that runs inside a task: `current()`, `report()`, `kv` and `barrier()`.
 
 The fields of the current Place are also attributes of this module: `gangrun.task.index`, `gangrun.task.type` and so on.
 """
@@ -13,6 +13,9 @@ import os
 import sys
 import threading
 from typing import Any, Mapping, Optional, Union
+
+from gangrun._kv import barrier as barrier
+from gangrun._kv import kv as kv
 
 Figure = Union[int, float, str]
 MAX_FIGURES = 64

@@ -46,6 +46,10 @@ Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containm
       notice_(logger, config_.log_prefix + ".notice.json", config_.spec.notice_signal),
       figures_(private_prefix(config_) + ".figures.json"),
       result_path_(private_prefix(config_) + ".result"),
+      keys_(loop, logger,
+            [this](const registry::AskMessage& question) {
+              if (session_) session_->ask(question);
+            }),
       outputs_(std::move(outputs)),
       answerers_{{kStacks,
                   [this](const registry::AskMessage& question, Stacks::Reply reply) {
@@ -84,6 +88,9 @@ base::Result<> Agent::start() {
   });
   serve_control();
   open_session();
+  if (const auto listens = keys_.listen(); !listens.ok()) {
+    logger_.warning("the task has no {}: {}", kKeysVariable, listens.error().message);
+  }
   return {};
 }
 
@@ -133,6 +140,7 @@ void Agent::open_session() {
   callbacks.on_outdated_spec = [this] { logger_.info("a start with an address that is not held"); };
   callbacks.on_attached = [this] {
     if (rendezvous_) rendezvous_->on_attached();
+    keys_.on_attached();
     figures_.forget();
     if (upload_) upload_->on_attached(loop_.now());
   };
@@ -144,6 +152,7 @@ void Agent::open_session() {
   callbacks.on_rendezvous = [this](const registry::RendezvousAnswerMessage& answer) {
     if (rendezvous_) rendezvous_->on_answer(answer);
   };
+  callbacks.on_answer = [this](const registry::AnswerMessage& answer) { keys_.on_answer(answer); };
   callbacks.on_ask = [this](const registry::AskMessage& question) { on_ask(question); };
   callbacks.on_notice = [this](std::optional<std::chrono::milliseconds> left) { on_notice(left); };
   callbacks.on_tokens = [this](const base::Secret& file) { on_tokens(file); };
@@ -185,6 +194,7 @@ void Agent::on_start(const registry::StartMessage& message) {
 
 base::Result<> Agent::start_run(const registry::StartMessage& message) {
   GANGRUN_TRY(serve_rendezvous());
+  keys_.begin_run(config_, message.cluster_spec);
   std::vector<UserProcess> processes;
   for (int process = 0; process < task_spec_.processes; ++process) {
     GANGRUN_ASSIGN(auto prepared, prepared_process(message, process));
@@ -270,6 +280,7 @@ base::Result<Agent::TaskVariables> Agent::variables_of(const registry::StartMess
     GANGRUN_TRY(base::write_file_atomically(inputs.cluster_spec_file,
                                             ours.cluster_spec_file_content, 0600));
   }
+  if (const std::string at = keys_.address(); !at.empty()) ours.variables[kKeysVariable] = at;
   const auto gpus = config_.gpus && runs_image() ? as_seen_inside(*config_.gpus) : config_.gpus;
   return TaskVariables{task_variables(std::move(inherited), ours.variables, gpus,
                                       config_.spec.environment, task_spec_.environment),

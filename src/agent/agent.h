@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/figures_file.h"
+#include "agent/keys.h"
 #include "agent/notice.h"
 #include "agent/port_loss.h"
 #include "agent/progress.h"
@@ -137,6 +138,7 @@ class Agent {
   // The rendezvous of the same run, if its framework needs one.
   std::unique_ptr<Rendezvous> rendezvous_;
   std::optional<std::uint16_t> rendezvous_port_;
+  Keys keys_;  // whichever run asks
   std::optional<LastRun> last_run_;
   std::optional<ResultUpload> upload_;  // of the same run
   net::Timer upload_limit_;

@@ -1,12 +1,8 @@
 #include "agent/rendezvous.h"
 
-#include <unistd.h>
-
 #include <utility>
 
-#include "base/format.h"
-#include "job/cluster_spec.h"
-#include "process/connection_owner.h"
+#include "agent/loopback_peer.h"
 
 namespace gangrun::agent {
 
@@ -73,13 +69,7 @@ std::optional<net::HttpResponse> Rendezvous::refusal_of(const net::HttpRequest& 
 }
 
 std::string Rendezvous::objection_to(const net::Peer& peer) const {
-  const auto address = job::parse_address(peer.address);
-  if (!address.ok()) return "its address is not known";
-  const auto owner = process::connection_owner(address->port, port_);
-  if (!owner.ok()) return owner.error().message;
-  if (!*owner) return "whose connection it is cannot be told";
-  if (**owner == ::geteuid() || **owner == 0) return "";
-  return base::format("it belongs to user {}", **owner);
+  return agent::objection_to(peer, port_);
 }
 
 void Rendezvous::answer(registry::RendezvousTicket ticket, int status, const std::string& body) {

@@ -113,12 +113,14 @@ std::vector<Asker> Barriers::begin(int generation) {
   return ended;
 }
 
-registry::BarrierAnswer Barriers::answer_of(const std::string& name) const {
+registry::BarrierAnswer Barriers::answer_to(const Asker& asker) const {
   registry::BarrierAnswer answer;
-  const auto found = barriers_.find(name);
-  if (found == barriers_.end()) return answer;
-  answer.round = found->second.complete + 1;
-  for (const auto& [task, of_task] : found->second.tasks) {
+  const auto at = at_.find(asker);
+  if (at == at_.end()) return answer;
+  const Barrier& barrier = barriers_.at(at->second);
+  const auto leaving = barrier.leaving.find(asker);
+  answer.round = leaving == barrier.leaving.end() ? barrier.complete + 1 : leaving->second;
+  for (const auto& [task, of_task] : barrier.tasks) {
     if (of_task.has_come()) {
       answer.come.push_back(task);
     } else {

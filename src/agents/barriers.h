@@ -46,8 +46,8 @@ class Barriers {
   // All of a generation that has ended; their askers. Later ones of it are refused.
   std::vector<Asker> begin(int generation);
 
-  // Who has come; for an asker whose question is to be answered before the round is complete.
-  [[nodiscard]] registry::BarrierAnswer answer_of(const std::string& name) const;
+  // Who has come, for an asker who is there and is to be answered before its round is released.
+  [[nodiscard]] registry::BarrierAnswer answer_to(const Asker& asker) const;
 
   [[nodiscard]] int generation() const { return generation_; }
   // The last round of each barrier that was released.

@@ -194,7 +194,7 @@ base::Result<> KeyDesk::hold(const Asker& asker, std::string key, bool is_barrie
 
 void KeyDesk::on_limit(const Asker& asker) {
   const Held& held = held_.at(asker);
-  const base::Json said = held.is_barrier ? base::to_json(kept_.barriers.answer_of(held.key))
+  const base::Json said = held.is_barrier ? base::to_json(kept_.barriers.answer_to(asker))
                                           : base::to_json(registry::KeyAnswer{});
   drop(asker);
   say(asker, said);

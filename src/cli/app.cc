@@ -107,6 +107,8 @@ void build(CLI::App& app, Request& request) {
   add_attach(app, request);
   add_open(app, request);
   add_stacks(app, request);
+  add_kv(app, request);
+  add_barrier(app, request);
   add_why(app, request);
   add_explain(app, request);
   add_history(app, request);

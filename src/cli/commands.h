@@ -49,6 +49,8 @@ void add_wait(CLI::App& app, Request& request);
 void add_attach(CLI::App& app, Request& request);
 void add_open(CLI::App& app, Request& request);
 void add_stacks(CLI::App& app, Request& request);
+void add_kv(CLI::App& app, Request& request);
+void add_barrier(CLI::App& app, Request& request);
 void add_why(CLI::App& app, Request& request);
 void add_explain(CLI::App& app, Request& request);
 void add_history(CLI::App& app, Request& request);

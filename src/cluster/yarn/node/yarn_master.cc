@@ -23,6 +23,7 @@
 #include "cluster/yarn/application_end.h"
 #include "cluster/yarn/job_access.h"
 #include "cluster/yarn/journal_copy.h"
+#include "cluster/yarn/key_copy.h"
 #include "cluster/yarn/logs_url.h"
 #include "cluster/yarn/master_config.h"
 #include "cluster/yarn/node/container.h"
@@ -63,6 +64,7 @@ constexpr std::chrono::seconds kFetchPause(1);
 constexpr std::chrono::milliseconds kDefaultPreemptionWait = std::chrono::seconds(15);
 constexpr const char* kLocalJournal = "journal";
 constexpr const char* kLocalResults = "results";
+constexpr const char* kLocalKeys = "keys";  // beside the results
 constexpr const char* kNewTokens = "new-tokens";
 constexpr const char* kTokenErrand = "token-errand.json";
 
@@ -114,6 +116,9 @@ class YarnMaster final : public master::Listener {
   [[nodiscard]] std::string far_journal() const {
     return config_.staging_folder + cluster::kJournalFolder;
   }
+  [[nodiscard]] std::string far_keys() const {
+    return config_.staging_folder + cluster::kKeysFolder;
+  }
   [[nodiscard]] std::string far_results() const {
     return config_.staging_folder + cluster::kResultsFolder;
   }
@@ -134,6 +139,7 @@ class YarnMaster final : public master::Listener {
   std::string host_;
   std::unique_ptr<hadoop::WebHdfs> files_;
   std::unique_ptr<cluster::ResultCopy> result_copy_;
+  std::unique_ptr<cluster::KeyCopy> key_copy_;
   std::unique_ptr<host::JobMaster> master_;
   // Both are the master's.
   cluster::JournalCopy* journal_copy_ = nullptr;
@@ -223,6 +229,7 @@ Result<host::MadeTasks> YarnMaster::make_tasks(const host::Ground& ground) {
   GANGRUN_ASSIGN(auto cluster, make_cluster());
   cluster_ = cluster.get();
   result_copy_ = std::make_unique<cluster::ResultCopy>(loop_, logger_, *files_, far_results());
+  key_copy_ = std::make_unique<cluster::KeyCopy>(loop_, logger_, *files_, far_keys());
   agents::AgentsOptions options;
   options.launch = {.spec = config_.spec,
                     .job_id = hadoop::to_string(container_.attempt.application),
@@ -236,6 +243,7 @@ Result<host::MadeTasks> YarnMaster::make_tasks(const host::Ground& ground) {
                     .lines = agents::LinesFor::kClients};
   options.result_folder = kLocalResults;
   options.far_results = result_copy_.get();
+  options.far_keys = key_copy_.get();
   options.keep_outputs = true;
   // The next one may be on any node.
   options.moved = {.attempt = ground.attempt, .lease = ground.master_lost};
@@ -359,6 +367,8 @@ Result<> YarnMaster::fetch_past() {
 Result<> YarnMaster::fetch_once() {
   const base::Instant deadline = clock_.now() + kFetchTimeout;
   if (container_.attempt.attempt == 1) return files_->make_folders(far_journal(), 0700, deadline);
+  GANGRUN_TRY(base::make_folders(kLocalKeys, 0700));
+  GANGRUN_TRY(cluster::fetch_journal(*files_, far_keys(), kLocalKeys, deadline));
   return cluster::fetch_journal(*files_, far_journal(), kLocalJournal, deadline);
 }
 

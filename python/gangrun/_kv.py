@@ -1,0 +1,112 @@
+"""The keys of a job and its barriers, for code in its tasks: `gangrun.task.kv` and `gangrun.task.barrier()`."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.parse
+from typing import Optional, Union
+
+# What an agent may take beyond the time of a request, while the job has no master.
+_ALLOWANCE_S = 70.0
+_DEFAULT_TIMEOUT_S = 600.0
+
+
+class KeyValues:
+    """The keys of this job: names and values that every task of it may put and get, for as long as the job lasts.
+
+    A key has at most 200 printable ASCII characters without spaces, a value at most 256 KiB, a job at most 10,000 keys and 64 MiB.
+    Raises RuntimeError where a process is in no task, or in one that has no agent (a pod); ValueError for what cannot be a key or is
+    too large; ConnectionError if the job's master does not answer.
+    """
+
+    def put(self, key: str, value: Union[bytes, str]) -> None:
+        """Set a key. A text is encoded as UTF-8. When this returns, the value outlives this task and the job's master."""
+        _ask("PUT", _path(key), value.encode() if isinstance(value, str) else bytes(value))
+
+    def get(self, key: str, default: Optional[bytes] = None) -> Optional[bytes]:
+        """Return the value of a key, or `default` if there is no such key."""
+        value = _found("GET", _path(key))
+        return default if value is None else value
+
+    def wait(self, key: str, timeout: float = _DEFAULT_TIMEOUT_S) -> bytes:
+        """Return the value of a key as soon as there is one. Raises TimeoutError after `timeout` seconds."""
+        return _ask("GET", f"{_path(key)}?wait={timeout:.3f}", wait=timeout)
+
+    def delete(self, key: str) -> bool:
+        """Remove a key, and return whether there was one."""
+        return _found("DELETE", _path(key)) is not None
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """Return all keys, or those that begin with `prefix`, in order."""
+        found: list[str] = []
+        while True:
+            query = urllib.parse.urlencode({"prefix": prefix, **({"after": found[-1]} if found else {})})
+            answer = json.loads(_ask("GET", f"/kv?{query}"))
+            found += answer["keys"]
+            if not answer["more"]:
+                return found
+
+
+kv = KeyValues()
+
+
+def barrier(name: str = "barrier", tasks: Optional[int] = None, timeout: float = _DEFAULT_TIMEOUT_S) -> None:
+    """Wait until `tasks` tasks have come to the barrier with this name; by default all that are tracked.
+
+    A task has come when each of its processes has called this. The same name may be used again. Raises TimeoutError after `timeout`
+    seconds, with who has not come, and RuntimeError where the tasks disagree.
+    """
+    query: dict[str, Union[str, int]] = {"timeout": f"{timeout:.3f}", "process": os.environ.get("GANGRUN_PROCESS", "0")}
+    if tasks is not None:
+        query["tasks"] = tasks
+    _ask("POST", f"/barrier/{urllib.parse.quote(name)}?{urllib.parse.urlencode(query)}", wait=timeout)
+
+
+def _path(key: str) -> str:
+    return f"/kv/{urllib.parse.quote(key)}"
+
+
+def _ask(method: str, target: str, body: Optional[bytes] = None, wait: float = 0.0) -> bytes:
+    text = _found(method, target, body, wait)
+    if text is None:
+        raise RuntimeError(f"the task's agent knows no {target}")
+    return text
+
+
+def _found(method: str, target: str, body: Optional[bytes] = None, wait: float = 0.0) -> Optional[bytes]:
+    """What the agent answers; None: there is no such key."""
+    import http.client  # takes longer than all of gangrun.task
+
+    address = os.environ.get("GANGRUN_KV")
+    if not address:
+        inside = "GANGRUN_TASK_TYPE" in os.environ
+        raise RuntimeError("GANGRUN_KV is not set: "
+                           + ("this task has no agent that could be asked (on Kubernetes none has)" if inside
+                              else "this process is not in a task of gangrun"))
+    connection = http.client.HTTPConnection(address, timeout=wait + _ALLOWANCE_S)
+    try:
+        connection.request(method, target, body=body)
+        answer = connection.getresponse()
+        text = answer.read()
+    except (OSError, http.client.HTTPException) as error:
+        raise ConnectionError(f"the task's agent at GANGRUN_KV={address} does not answer: {error}") from error
+    finally:
+        connection.close()
+    if answer.status == 200:
+        return text
+    if answer.status == 404:
+        return None
+    raise _error(answer.status, text.decode(errors="replace").strip())
+
+
+def _error(status: int, sentence: str) -> Exception:
+    if status == 504:
+        return TimeoutError(sentence)
+    if status in (400, 413):
+        return ValueError(sentence)
+    if status == 403:
+        return PermissionError(sentence)
+    if status == 503:
+        return ConnectionError(sentence)
+    return RuntimeError(sentence)

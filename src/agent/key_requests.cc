@@ -1,0 +1,204 @@
+#include "agent/key_requests.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "base/strings.h"
+
+namespace gangrun::agent {
+
+namespace {
+
+using registry::KeyAction;
+
+constexpr std::string_view kKeys = "/kv";
+constexpr std::string_view kBarriers = "/barrier/";
+constexpr int kOk = 200;
+constexpr int kNotFound = 404;
+constexpr int kTimeIsOver = 504;
+constexpr std::size_t kMaxNamedTasks = 20;
+
+base::Result<std::chrono::milliseconds> seconds_in(std::string_view text, std::string_view name) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const double most = std::chrono::duration<double>(kMaxKeyWait).count();
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0) ||
+      seconds > most) {
+    return base::invalid_argument(base::format("{}={}: must be seconds, from 0 to {}", name,
+                                               base::printable(text), most));
+  }
+  return std::chrono::milliseconds(std::llround(seconds * 1000));
+}
+
+// The number that stands there, or the default where nothing does.
+base::Result<int> number_in(const net::HttpRequest& request, const std::string& name, int least,
+                            int most, int otherwise) {
+  const auto found = request.query.find(name);
+  if (found == request.query.end()) return otherwise;
+  const auto number = base::parse_integer(found->second);
+  if (number && *number >= least && *number <= most) return static_cast<int>(*number);
+  return base::invalid_argument(base::format("{}={}: must be a number from {} to {}", name,
+                                             base::printable(found->second), least, most));
+}
+
+base::Result<> only(const net::HttpRequest& request, const std::vector<std::string>& allowed) {
+  for (const auto& [name, value] : request.query) {
+    if (std::ranges::find(allowed, name) != allowed.end()) continue;
+    return base::invalid_argument(base::format("{}: there is no such parameter; allowed: {}",
+                                               base::printable(name), base::join(allowed, ", ")));
+  }
+  return {};
+}
+
+base::Error not_a_key(std::string_view text) {
+  return base::invalid_argument(base::format("{}: must be {}", base::printable(text),
+                                             registry::kKeyForm));
+}
+
+base::Error other_method(const net::HttpRequest& request, std::string_view allowed) {
+  return base::invalid_argument(base::format("{} {}: the methods here are {}",
+                                             base::printable(request.method),
+                                             base::printable(request.path), allowed));
+}
+
+base::Result<KeyRequest> list_request(const net::HttpRequest& request) {
+  if (request.method != "GET") return other_method(request, "GET");
+  GANGRUN_TRY(only(request, {"prefix", "after"}));
+  registry::KeyQuestion question{.action = KeyAction::kList};
+  for (const auto& [name, text] : request.query) {
+    if (!text.empty() && !registry::is_key(text)) return not_a_key(text);
+    (name == "prefix" ? question.key : question.after) = text;
+  }
+  return KeyRequest{.key = std::move(question)};
+}
+
+base::Result<KeyRequest> one_key_request(const net::HttpRequest& request, std::string key,
+                                         const KeyRun& run) {
+  if (!registry::is_key(key)) return not_a_key(key);
+  KeyRequest asked{.key = registry::KeyQuestion{.key = std::move(key), .attempt = run.attempt}};
+  registry::KeyQuestion& question = *asked.key;
+  if (request.method == "GET") {
+    GANGRUN_TRY(only(request, {"wait"}));
+    const auto wait = request.query.find("wait");
+    question.action = wait == request.query.end() ? KeyAction::kGet : KeyAction::kWait;
+    if (wait != request.query.end()) {
+      GANGRUN_ASSIGN(asked.wait, seconds_in(wait->second, wait->first));
+    }
+    return asked;
+  }
+  GANGRUN_TRY(only(request, {}));
+  if (request.method == "PUT") {
+    question.action = KeyAction::kPut;
+    if (request.body.size() > registry::kMaxValueBytes) {
+      return base::Error{base::Code::kResourceExhausted,
+                         base::format("{}: the value has {} bytes; allowed: {}", question.key,
+                                      request.body.size(), registry::kMaxValueBytes)};
+    }
+    question.value = request.body;
+    return asked;
+  }
+  if (request.method != "DELETE") return other_method(request, "GET, PUT and DELETE");
+  question.action = KeyAction::kDelete;
+  return asked;
+}
+
+base::Result<KeyRequest> barrier_request(const net::HttpRequest& request, std::string name,
+                                         const KeyRun& run) {
+  if (!registry::is_key(name)) return not_a_key(name);
+  if (request.method != "POST") return other_method(request, "POST");
+  GANGRUN_TRY(only(request, {"tasks", "timeout", "process"}));
+  KeyRequest asked{.barrier = registry::BarrierQuestion{.name = std::move(name),
+                                                        .generation = run.generation,
+                                                        .processes = run.processes},
+                   .wait = kDefaultKeyWait};
+  GANGRUN_ASSIGN(asked.barrier->tasks,
+                 number_in(request, "tasks", 1, registry::kMaxBarrierTasks, run.tasks));
+  GANGRUN_ASSIGN(asked.barrier->process, number_in(request, "process", 0, run.processes - 1, 0));
+  if (const auto timeout = request.query.find("timeout"); timeout != request.query.end()) {
+    GANGRUN_ASSIGN(asked.wait, seconds_in(timeout->second, timeout->first));
+  }
+  return asked;
+}
+
+net::HttpResponse json_response(const base::Json& json) {
+  net::HttpResponse response;
+  response.body = base::dump_json(json) + "\n";
+  return response;
+}
+
+// "worker:2, worker:3 (1 of 2 processes) and 5 more"
+std::string who_has_not_come(const registry::BarrierAnswer& answer, const KeyRun& run) {
+  std::map<job::TaskId, int> partly;
+  for (const auto& [task, processes] : answer.partly) partly[task] = processes;
+  std::vector<std::string> missing;
+  for (const job::TaskId& task : run.names) {
+    if (std::ranges::find(answer.come, task) != answer.come.end()) continue;
+    if (partly.contains(task)) continue;
+    missing.push_back(job::to_string(task));
+  }
+  for (const auto& [task, processes] : partly) {
+    missing.push_back(base::format("{} ({} of its processes {})", job::to_string(task), processes,
+                                   processes == 1 ? "has" : "have"));
+  }
+  return base::first_and_more(missing, kMaxNamedTasks);
+}
+
+}  // namespace
+
+base::Result<KeyRequest> key_request(const net::HttpRequest& request, const KeyRun& run) {
+  const std::string_view path = request.path;
+  if (path == kKeys || path == "/kv/") return list_request(request);
+  if (path.starts_with("/kv/")) {
+    return one_key_request(request, request.path.substr(kKeys.size() + 1), run);
+  }
+  if (path.starts_with(kBarriers)) {
+    return barrier_request(request, request.path.substr(kBarriers.size()), run);
+  }
+  return base::not_found(base::format("{}: there are /kv, /kv/KEY and /barrier/NAME",
+                                      base::printable(path)));
+}
+
+net::HttpResponse key_response(const KeyRequest& request, const registry::KeyAnswer& answer) {
+  const registry::KeyQuestion& question = *request.key;
+  if (question.action == KeyAction::kList) {
+    return json_response({{"keys", answer.keys}, {"more", answer.more}});
+  }
+  if (!answer.found && question.action == KeyAction::kWait) {
+    return key_error(kTimeIsOver, base::format("no task has put {} within {}", question.key,
+                                               base::to_words(request.wait)));
+  }
+  if (!answer.found) {
+    return key_error(kNotFound, base::format("there is no key {}", question.key));
+  }
+  net::HttpResponse response;
+  response.status = kOk;
+  response.content_type = "application/octet-stream";
+  response.body = answer.value;
+  return response;
+}
+
+net::HttpResponse barrier_response(const KeyRequest& request, const registry::BarrierAnswer& answer,
+                                   const KeyRun& run) {
+  if (answer.is_complete) return json_response({{"round", answer.round}});
+  std::string sentence = base::format(
+      "barrier {}: {} of {} had come after {}", request.barrier->name, answer.come.size(),
+      base::count_text(request.barrier->tasks, "task"), base::to_words(request.wait));
+  const std::string missing = who_has_not_come(answer, run);
+  if (!missing.empty()) sentence += base::format("; missing: {}", missing);
+  return key_error(kTimeIsOver, sentence);
+}
+
+net::HttpResponse key_error(int status, std::string_view sentence) {
+  net::HttpResponse response;
+  response.status = status;
+  response.content_type = "text/plain; charset=utf-8";
+  response.body = base::format("{}\n", sentence);
+  return response;
+}
+
+}  // namespace gangrun::agent

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "job/task_id.h"
+#include "net/http.h"
+#include "registry/key_messages.h"
+
+// What processes ask their task's agent by HTTP, and what it answers (docs/protocols/keys.md).
+namespace gangrun::agent {
+
+inline constexpr std::chrono::milliseconds kDefaultKeyWait = std::chrono::minutes(10);
+inline constexpr std::chrono::milliseconds kMaxKeyWait = std::chrono::hours(24 * 7);
+
+// What the agent knows of the run whose processes ask.
+struct KeyRun {
+  int attempt = 1;  // of the agent
+  int generation = 1;
+  int processes = 1;
+  // The tracked tasks of the generation: those that a barrier waits for where nothing else is said.
+  // Their names may be too many to be known.
+  int tasks = 1;
+  std::vector<job::TaskId> names{};
+};
+
+// A request for a key, or one to wait at a barrier.
+struct KeyRequest {
+  std::optional<registry::KeyQuestion> key{};
+  std::optional<registry::BarrierQuestion> barrier{};
+  std::chrono::milliseconds wait{0};
+
+  [[nodiscard]] bool waits() const {
+    return barrier.has_value() || key->action == registry::KeyAction::kWait;
+  }
+  // Changes are asked one after the other.
+  [[nodiscard]] bool is_change() const {
+    return key && (key->action == registry::KeyAction::kPut ||
+                   key->action == registry::KeyAction::kDelete);
+  }
+};
+
+// An error of kInvalidArgument names what is wrong; kNotFound: another path; kResourceExhausted: a
+// value that is too large.
+base::Result<KeyRequest> key_request(const net::HttpRequest& request, const KeyRun& run);
+
+// The answer to a request of a key; of a wait, one whose time is over.
+net::HttpResponse key_response(const KeyRequest& request, const registry::KeyAnswer& answer);
+// The same at a barrier. Says who has not come.
+net::HttpResponse barrier_response(const KeyRequest& request, const registry::BarrierAnswer& answer,
+                                   const KeyRun& run);
+net::HttpResponse key_error(int status, std::string_view sentence);
+
+}  // namespace gangrun::agent
