@@ -76,8 +76,7 @@ void KeyRelay::forget(KeyTicket ticket) {
                .limit = kKeyPatience});
 }
 
-void KeyRelay::finish(Questions::iterator question, net::HttpResponse response,
-                      base::Instant now) {
+void KeyRelay::finish(Questions::iterator question, net::HttpResponse response, base::Instant now) {
   const KeyTicket ticket = question->first;
   remove(question);
   send_next_change(now);
@@ -111,8 +110,8 @@ void KeyRelay::on_said(Questions::iterator found, const base::Json& said, base::
   const auto answer = base::from_json<registry::BarrierAnswer>(said);
   if (!answer.ok()) return finish(found, key_error(kUnavailable, answer.error().message), now);
   if (answer->is_complete) return finish(found, barrier_response(request, *answer, run_), now);
-  const bool is_other_round = std::exchange(question.request.barrier->round, answer->round) !=
-                              answer->round;
+  const bool is_other_round =
+      std::exchange(question.request.barrier->round, answer->round) != answer->round;
   if (is_other_round || !is_late) return again();
   finish(found, barrier_response(request, *answer, run_), now);
 }

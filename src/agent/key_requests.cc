@@ -29,8 +29,8 @@ base::Result<std::chrono::milliseconds> seconds_in(std::string_view text, std::s
   const double most = std::chrono::duration<double>(kMaxKeyWait).count();
   if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0) ||
       seconds > most) {
-    return base::invalid_argument(base::format("{}={}: must be seconds, from 0 to {}", name,
-                                               base::printable(text), most));
+    return base::invalid_argument(
+        base::format("{}={}: must be seconds, from 0 to {}", name, base::printable(text), most));
   }
   return std::chrono::milliseconds(std::llround(seconds * 1000));
 }
@@ -56,8 +56,8 @@ base::Result<> only(const net::HttpRequest& request, const std::vector<std::stri
 }
 
 base::Error not_a_key(std::string_view text) {
-  return base::invalid_argument(base::format("{}: must be {}", base::printable(text),
-                                             registry::kKeyForm));
+  return base::invalid_argument(
+      base::format("{}: must be {}", base::printable(text), registry::kKeyForm));
 }
 
 base::Error other_method(const net::HttpRequest& request, std::string_view allowed) {
@@ -142,8 +142,8 @@ std::string who_has_not_come(const registry::BarrierAnswer& answer, const KeyRun
     missing.push_back(job::to_string(task));
   }
   for (const auto& [task, processes] : partly) {
-    missing.push_back(base::format("{} ({} of its processes {})", job::to_string(task), processes,
-                                   processes == 1 ? "has" : "have"));
+    missing.push_back(base::format("{} ({} of {} processes {} come)", job::to_string(task),
+                                   processes, run.processes, processes == 1 ? "has" : "have"));
   }
   return base::first_and_more(missing, kMaxNamedTasks);
 }
@@ -159,8 +159,8 @@ base::Result<KeyRequest> key_request(const net::HttpRequest& request, const KeyR
   if (path.starts_with(kBarriers)) {
     return barrier_request(request, request.path.substr(kBarriers.size()), run);
   }
-  return base::not_found(base::format("{}: there are /kv, /kv/KEY and /barrier/NAME",
-                                      base::printable(path)));
+  return base::not_found(
+      base::format("{}: there are /kv, /kv/KEY and /barrier/NAME", base::printable(path)));
 }
 
 net::HttpResponse key_response(const KeyRequest& request, const registry::KeyAnswer& answer) {

@@ -76,9 +76,8 @@ void Keys::on_request(const net::HttpRequest& request, net::Responder responder)
   auto asked = key_request(request, relay_.run());
   if (!asked.ok()) {
     const bool is_too_large = asked.error().code == base::Code::kResourceExhausted;
-    return responder.answer(
-        key_error(is_too_large ? kTooLarge : net::status_of(asked.error().code),
-                  asked.error().message));
+    return responder.answer(key_error(is_too_large ? kTooLarge : net::status_of(asked.error().code),
+                                      asked.error().message));
   }
   const KeyTicket ticket = next_ticket_++;
   responder.on_gone([this, ticket] {

@@ -84,7 +84,7 @@ std::vector<Asker> Barriers::release(int generation, const std::string& name, st
 
 std::vector<Asker> Barriers::refuse(int generation, const std::string& name, std::int64_t round) {
   const auto found = barriers_.find(name);
-  if (generation != generation_ || found == barriers_.end()) return {};
+  if (generation < generation_ || found == barriers_.end()) return {};
   Barrier& barrier = found->second;
   barrier.complete = std::min(barrier.complete, round - 1);
   std::vector<Asker> refused;

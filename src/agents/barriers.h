@@ -24,9 +24,9 @@ using Asker = std::pair<job::TaskId, std::int64_t>;
 class Barriers {
  public:
   enum class Next {
-    kAnswer,     // at once, with `answer`
-    kWait,       // until its round is complete, or it is taken back
-    kRecord,     // that this round is complete; then release()
+    kAnswer,  // at once, with `answer`
+    kWait,    // until its round is complete, or it is taken back
+    kRecord,  // that this round is complete; then release()
   };
   struct Step {
     Next next = Next::kWait;
@@ -61,12 +61,12 @@ class Barriers {
     [[nodiscard]] bool has_come() const { return std::ssize(processes) >= wanted; }
   };
   struct Barrier {
-    int wanted = 0;              // tasks, as who waits now has it
-    std::int64_t released = 0;   // rounds whose completion is recorded
-    std::int64_t complete = 0;   // no fewer; what is more is being recorded
+    int wanted = 0;               // tasks, as who waits now has it
+    std::int64_t released = 0;    // rounds whose completion is recorded
+    std::int64_t complete = 0;    // no fewer; what is more is being recorded
     std::map<Asker, int> here{};  // their processes
     std::map<job::TaskId, OfTask> tasks{};
-    int come = 0;                              // of these
+    int come = 0;                             // of these
     std::map<Asker, std::int64_t> leaving{};  // those of complete rounds that are not released
   };
 

@@ -125,8 +125,7 @@ void KeyDesk::on_recorded(const KeyChange& change, const base::Result<>& recorde
        next != waiting_.end() && next->first == change.key; ++next) {
     waiting.push_back(next->second);
   }
-  const base::Json said =
-      base::to_json(registry::KeyAnswer{.found = true, .value = *change.value});
+  const base::Json said = base::to_json(registry::KeyAnswer{.found = true, .value = *change.value});
   for (const Asker& each : waiting) {
     drop(each);
     say(each, said);
@@ -180,9 +179,9 @@ base::Result<> KeyDesk::cancel(const Asker& asker, const registry::AskMessage& a
 base::Result<> KeyDesk::hold(const Asker& asker, std::string key, bool is_barrier,
                              std::chrono::milliseconds limit) {
   if (held_.size() >= kMaxHeldQuestions) {
-    return base::Error{base::Code::kResourceExhausted,
-                       base::format("{} processes wait for keys and at barriers already",
-                                    held_.size())};
+    return base::Error{
+        base::Code::kResourceExhausted,
+        base::format("{} processes wait for keys and at barriers already", held_.size())};
   }
   if (!is_barrier) waiting_.emplace(key, asker);
   Held& held = held_[asker];

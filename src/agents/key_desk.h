@@ -74,7 +74,7 @@ class KeyDesk {
   KeyLog log_;
   bool was_read_ = false;
   std::map<std::pair<job::TaskId, int>, OnWay> on_way_;  // changes of agents, being recorded
-  KeyStore::Coming coming_;              // what these bring
+  KeyStore::Coming coming_;                              // what these bring
   std::map<Asker, Held> held_;
   std::set<std::pair<std::string, Asker>> waiting_;  // those of the held that wait for a key
 };

@@ -51,6 +51,9 @@ base::Result<> KeyRecord::complete() const {
     return base::wrong_member("key", registry::kKeyForm);
   }
   if (what == KeyRecordKind::kMade && !task) return base::missing_member("task");
+  if (task.has_value() != (change > 0)) {
+    return base::wrong_member("task", "there exactly where a change is");
+  }
   if ((what == KeyRecordKind::kBarrier) != (generation > 0)) {
     return base::wrong_member("generation", "more than 0 exactly for a barrier");
   }
@@ -67,10 +70,8 @@ KeyRecord record_of(const KeyChange& change) {
 }
 
 KeyRecord record_of_round(int generation, const std::string& barrier, std::int64_t round) {
-  return {.what = KeyRecordKind::kBarrier,
-          .key = barrier,
-          .generation = generation,
-          .round = round};
+  return {
+      .what = KeyRecordKind::kBarrier, .key = barrier, .generation = generation, .round = round};
 }
 
 std::string line_of(const KeyRecord& record) {
@@ -83,10 +84,8 @@ std::string lines_of(const KeptKeys& kept) {
     lines += line_of({.what = KeyRecordKind::kPut, .key = key, .value = value});
   }
   for (const auto& [task, made] : kept.store.made()) {
-    lines += line_of({.what = KeyRecordKind::kMade,
-                      .task = task,
-                      .attempt = made.first,
-                      .change = made.second});
+    lines += line_of(
+        {.what = KeyRecordKind::kMade, .task = task, .attempt = made.first, .change = made.second});
   }
   for (const auto& [name, round] : kept.barriers.released()) {
     lines += line_of(record_of_round(kept.barriers.generation(), name, round));
@@ -101,8 +100,8 @@ base::Result<> replay(std::string_view segment, KeptKeys& kept) {
     const std::size_t end = segment.find('\n');
     if (end == std::string_view::npos) break;
     const auto json = base::parse_json(segment.substr(0, end), kMaxKeyRecordBytes);
-    auto record = json.ok() ? base::from_json<KeyRecord>(*json)
-                            : base::Result<KeyRecord>(json.error());
+    auto record =
+        json.ok() ? base::from_json<KeyRecord>(*json) : base::Result<KeyRecord>(json.error());
     if (!record.ok()) {
       return base::Error{base::Code::kDataLoss,
                          base::format("line {}: {}", number, record.error().message)};

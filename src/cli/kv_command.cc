@@ -42,8 +42,7 @@ base::Result<std::chrono::milliseconds> timeout_of(const std::optional<std::stri
   return job::parse_duration(*text).context("--timeout");
 }
 
-base::Result<> show_list(const TaskKeys& keys, const KvOptions& options,
-                         client::Context& context) {
+base::Result<> show_list(const TaskKeys& keys, const KvOptions& options, client::Context& context) {
   GANGRUN_ASSIGN(const auto list, keys.list(options.key));
   if (options.json) {
     context.console.out(base::dump_json({{"keys", list}}) + "\n");

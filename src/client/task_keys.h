@@ -11,8 +11,8 @@
 
 namespace gangrun::client {
 
-// The keys of the job in one of whose tasks this command runs, and its barriers: asked of the task's
-// agent, which knows who asks.
+// The keys of the job in one of whose tasks this command runs, and its barriers: asked of the
+// task's agent, which knows who asks.
 class TaskKeys {
  public:
   // kFailedPrecondition: this is no task, or one that has no agent.

@@ -72,18 +72,17 @@ struct KeyQuestion {
 };
 
 struct KeyAnswer {
-  bool found = false;                // that the key was there; always of a put
-  std::string value{};               // of a get or wait
-  std::vector<std::string> keys{};   // of a list, in order
-  bool more = false;                 // that there are more than these
+  bool found = false;               // that the key was there; always of a put
+  std::string value{};              // of a get or wait
+  std::vector<std::string> keys{};  // of a list, in order
+  bool more = false;                // that there are more than these
 
   static constexpr auto rows() {
-    return std::tuple(
-        base::row("found", &KeyAnswer::found),
-        base::row_if_set("value", &KeyAnswer::value, base::Hex{kMaxValueBytes}),
-        base::row_if_set("keys", &KeyAnswer::keys,
-                         base::ListOf<base::Bytes>{kMaxListedKeys, {kMaxKeyBytes}}),
-        base::row_if_set("more", &KeyAnswer::more));
+    return std::tuple(base::row("found", &KeyAnswer::found),
+                      base::row_if_set("value", &KeyAnswer::value, base::Hex{kMaxValueBytes}),
+                      base::row_if_set("keys", &KeyAnswer::keys,
+                                       base::ListOf<base::Bytes>{kMaxListedKeys, {kMaxKeyBytes}}),
+                      base::row_if_set("more", &KeyAnswer::more));
   }
 
   friend bool operator==(const KeyAnswer&, const KeyAnswer&) = default;
@@ -119,9 +118,9 @@ struct PartlyCome {
   int processes = 1;
 
   static constexpr auto rows() {
-    return std::tuple(base::row("task", &PartlyCome::task),
-                      base::row("processes", &PartlyCome::processes,
-                                base::Range{1, kMaxBarrierProcesses}));
+    return std::tuple(
+        base::row("task", &PartlyCome::task),
+        base::row("processes", &PartlyCome::processes, base::Range{1, kMaxBarrierProcesses}));
   }
 
   friend bool operator==(const PartlyCome&, const PartlyCome&) = default;
@@ -129,7 +128,7 @@ struct PartlyCome {
 
 struct BarrierAnswer {
   bool is_complete = false;  // all have come: the process may go on
-  std::int64_t round = 0;       // of the question, or the one in which the barrier is now
+  std::int64_t round = 0;    // of the question, or the one in which the barrier is now
   // Where it is not complete: who has come.
   std::vector<job::TaskId> come{};
   std::vector<PartlyCome> partly{};

@@ -51,8 +51,7 @@ KeyCopy::KeyCopy(net::EventLoop& loop, base::Logger& logger, hadoop::WebHdfs fil
       folder_(std::move(folder)),
       worker_(loop, 1) {}
 
-void KeyCopy::keep(int segment, int part, std::string bytes,
-                   std::function<void(Result<>)> done) {
+void KeyCopy::keep(int segment, int part, std::string bytes, std::function<void(Result<>)> done) {
   const auto submitted = worker_.run(
       [files = files_, folder = folder_, bytes = std::move(bytes), is_first = part == 1,
        path = base::format("{}/{:06}.{:05}", folder_, segment, part)] {
@@ -74,9 +73,9 @@ void KeyCopy::forget_before(int segment) {
   const auto note = [this](const Result<>& forgotten) {
     if (!forgotten.ok()) logger_.warning("old keys: {}", forgotten.error().message);
   };
-  const auto submitted = worker_.run([files = files_, folder = folder_,
-                                      segment] { return forget(*files, folder, segment); },
-                                     note);
+  const auto submitted = worker_.run(
+      [files = files_, folder = folder_, segment] { return forget(*files, folder, segment); },
+      note);
   if (!submitted.ok()) note(submitted.error());
 }
 

@@ -1,0 +1,133 @@
+#include "agent/key_requests.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace gangrun::agent {
+namespace {
+
+using registry::KeyAction;
+using testing::HasSubstr;
+
+KeyRun run() {
+  return {.attempt = 3,
+          .generation = 2,
+          .processes = 2,
+          .tasks = 3,
+          .names = {{"worker", 0}, {"worker", 1}, {"worker", 2}}};
+}
+
+net::HttpRequest request(std::string method, std::string path,
+                         std::map<std::string, std::string> query = {}, std::string body = "") {
+  net::HttpRequest request;
+  request.method = std::move(method);
+  request.path = std::move(path);
+  request.query = std::move(query);
+  request.body = std::move(body);
+  return request;
+}
+
+base::Result<KeyRequest> read(std::string method, std::string path,
+                              std::map<std::string, std::string> query = {},
+                              std::string body = "") {
+  return key_request(request(std::move(method), std::move(path), std::move(query), std::move(body)),
+                     run());
+}
+
+TEST(KeyRequestsTest, KeysAreRead) {
+  const auto put = read("PUT", "/kv/a/b", {}, std::string("\0x", 2));
+  ASSERT_TRUE(put.ok());
+  EXPECT_EQ(put->key->action, KeyAction::kPut);
+  EXPECT_EQ(put->key->key, "a/b");
+  EXPECT_EQ(put->key->value, std::string("\0x", 2));
+  EXPECT_EQ(put->key->attempt, 3);
+  EXPECT_TRUE(put->is_change());
+  EXPECT_EQ(read("GET", "/kv/a")->key->action, KeyAction::kGet);
+  EXPECT_EQ(read("DELETE", "/kv/a")->key->action, KeyAction::kDelete);
+  const auto wait = read("GET", "/kv/a", {{"wait", "1.5"}});
+  EXPECT_EQ(wait->key->action, KeyAction::kWait);
+  EXPECT_EQ(wait->wait, std::chrono::milliseconds(1500));
+  const auto list = read("GET", "/kv", {{"prefix", "a"}, {"after", "ab"}});
+  EXPECT_EQ(list->key->action, KeyAction::kList);
+  EXPECT_EQ(list->key->key, "a");
+  EXPECT_EQ(list->key->after, "ab");
+}
+
+TEST(KeyRequestsTest, BarriersAreRead) {
+  const auto all = read("POST", "/barrier/b");
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(
+      *all->barrier,
+      (registry::BarrierQuestion{
+          .name = "b", .generation = 2, .tasks = 3, .process = 0, .processes = 2, .round = 0}));
+  EXPECT_EQ(all->wait, kDefaultKeyWait);
+  const auto some =
+      read("POST", "/barrier/b", {{"tasks", "2"}, {"process", "1"}, {"timeout", "0"}});
+  EXPECT_EQ(some->barrier->tasks, 2);
+  EXPECT_EQ(some->barrier->process, 1);
+  EXPECT_EQ(some->wait, std::chrono::milliseconds(0));
+}
+
+TEST(KeyRequestsTest, WhatIsWrongIsNamed) {
+  struct Case {
+    net::HttpRequest request;
+    const char* said;
+  };
+  const std::vector<Case> cases{
+      {request("GET", "/kv/" + std::string(201, 'k')), "from 1 to 200 printable"},
+      {request("GET", "/kv/a b"), "a b: must be"},
+      {request("POST", "/kv/a"), "GET, PUT and DELETE"},
+      {request("PUT", "/kv"), "the methods here are GET"},
+      {request("GET", "/kv/a", {{"wait", "soon"}}), "wait=soon: must be seconds"},
+      {request("GET", "/kv/a", {{"wait", "-1"}}), "wait=-1"},
+      {request("GET", "/kv/a", {{"wait", "nan"}}), "wait=nan"},
+      {request("GET", "/kv/a", {{"timeout", "1"}}), "timeout: there is no such parameter"},
+      {request("GET", "/kv", {{"prefix", "a b"}}), "a b"},
+      {request("GET", "/barrier/b"), "the methods here are POST"},
+      {request("POST", "/barrier/"), "must be from 1 to 200"},
+      {request("POST", "/barrier/b", {{"tasks", "0"}}), "tasks=0: must be a number from 1"},
+      {request("POST", "/barrier/b", {{"process", "2"}}),
+       "process=2: must be a number from 0 to 1"},
+      {request("GET", "/"), "/: there are /kv"},
+  };
+  for (const Case& each : cases) {
+    const auto refused = key_request(each.request, run());
+    ASSERT_FALSE(refused.ok()) << each.said;
+    EXPECT_THAT(refused.error().message, HasSubstr(each.said));
+  }
+  EXPECT_TRUE(read("PUT", "/kv/a", {}, std::string(registry::kMaxValueBytes, 'x')).ok());
+  const auto large = read("PUT", "/kv/a", {}, std::string(registry::kMaxValueBytes + 1, 'x'));
+  EXPECT_EQ(large.error().code, base::Code::kResourceExhausted);
+}
+
+TEST(KeyRequestsTest, AnswersSayWhatIsThereAndWhatIsNot) {
+  const auto get = *read("GET", "/kv/a");
+  EXPECT_EQ(key_response(get, {.found = true, .value = "x"}).body, "x");
+  EXPECT_EQ(key_response(get, {}).status, 404);
+  const auto wait = *read("GET", "/kv/a", {{"wait", "2"}});
+  const auto late = key_response(wait, {});
+  EXPECT_EQ(late.status, 504);
+  EXPECT_EQ(late.body, "no task has put a within 2.0 s\n");
+  const auto list = *read("GET", "/kv");
+  EXPECT_EQ(key_response(list, {.found = true, .keys = {"a", "b"}}).body,
+            "{\"keys\":[\"a\",\"b\"],\"more\":false}\n");
+}
+
+TEST(KeyRequestsTest, ATimeOutNamesWhoHasNotCome) {
+  const auto barrier = *read("POST", "/barrier/b", {{"timeout", "2"}});
+  EXPECT_EQ(barrier_response(barrier, {.is_complete = true, .round = 4}, run()).body,
+            "{\"round\":4}\n");
+  const registry::BarrierAnswer answer{
+      .is_complete = false, .round = 1, .come = {{"worker", 0}}, .partly = {{{"worker", 2}, 1}}};
+  const auto late = barrier_response(barrier, answer, run());
+  EXPECT_EQ(late.status, 504);
+  EXPECT_EQ(late.body,
+            "barrier b: 1 of 3 tasks had come after 2.0 s; missing: worker:1, worker:2 (1 of 2 "
+            "processes has come)\n");
+}
+
+}  // namespace
+}  // namespace gangrun::agent

@@ -1,0 +1,140 @@
+#include "agents/barriers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace gangrun::agents {
+namespace {
+
+using registry::BarrierQuestion;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+using Next = Barriers::Next;
+
+const job::TaskId kFirst{"worker", 0};
+const job::TaskId kSecond{"worker", 1};
+
+BarrierQuestion for_two(std::int64_t round, int process = 0, int processes = 1) {
+  return {.name = "b",
+          .generation = 1,
+          .tasks = 2,
+          .process = process,
+          .processes = processes,
+          .round = round};
+}
+
+TEST(BarriersTest, TheRoundIsToldFirst) {
+  Barriers barriers;
+  const auto step = barriers.come({kFirst, 1}, for_two(0));
+  ASSERT_TRUE(step.ok());
+  EXPECT_EQ(step->next, Next::kAnswer);
+  EXPECT_FALSE(step->answer.is_complete);
+  EXPECT_EQ(step->answer.round, 1);
+}
+
+TEST(BarriersTest, AllGoOnWhenAllHaveComeAndItIsRecorded) {
+  Barriers barriers;
+  EXPECT_EQ(barriers.come({kFirst, 1}, for_two(1))->next, Next::kWait);
+  EXPECT_EQ(barriers.come({kSecond, 1}, for_two(1))->next, Next::kRecord);
+  EXPECT_THAT(barriers.release(1, "b", 1),
+              UnorderedElementsAre(Asker(kFirst, 1), Asker(kSecond, 1)));
+  // Who did not hear of it asks again, and goes on; the next round is another one.
+  EXPECT_TRUE(barriers.come({kFirst, 2}, for_two(1))->answer.is_complete);
+  EXPECT_EQ(barriers.come({kFirst, 3}, for_two(0))->answer.round, 2);
+}
+
+TEST(BarriersTest, ANextMasterKnowsWhatWasReleased) {
+  Barriers barriers;
+  EXPECT_THAT(barriers.release(1, "b", 4), IsEmpty());
+  EXPECT_TRUE(barriers.come({kFirst, 1}, for_two(4))->answer.is_complete);
+  EXPECT_EQ(barriers.come({kFirst, 1}, for_two(5))->next, Next::kWait);
+}
+
+TEST(BarriersTest, WhoAsksTwiceCountsOnce) {
+  Barriers barriers;
+  for (const std::int64_t id : {1, 1, 2, 3}) {
+    EXPECT_EQ(barriers.come({kFirst, id}, for_two(1))->next, Next::kWait);
+  }
+  EXPECT_THAT(barriers.answer_to({kFirst, 1}).come, ElementsAre(kFirst));
+}
+
+TEST(BarriersTest, ATaskThatIsKilledThereDoesNotCount) {
+  Barriers barriers;
+  EXPECT_EQ(barriers.come({kFirst, 1}, for_two(1))->next, Next::kWait);
+  barriers.take_back({kFirst, 1});
+  EXPECT_EQ(barriers.come({kSecond, 1}, for_two(1))->next, Next::kWait);
+  EXPECT_THAT(barriers.answer_to({kSecond, 1}).come, ElementsAre(kSecond));
+  EXPECT_EQ(barriers.come({kFirst, 2}, for_two(1))->next, Next::kRecord);
+}
+
+TEST(BarriersTest, ATaskHasComeWhenAllOfItsProcessesHave) {
+  Barriers barriers;
+  EXPECT_EQ(barriers.come({kFirst, 1}, for_two(1, 0, 2))->next, Next::kWait);
+  EXPECT_EQ(barriers.come({kSecond, 1}, for_two(1, 0, 2))->next, Next::kWait);
+  EXPECT_EQ(barriers.come({kSecond, 2}, for_two(1, 1, 2))->next, Next::kWait);
+  const auto answer = barriers.answer_to({kSecond, 1});
+  EXPECT_THAT(answer.come, ElementsAre(kSecond));
+  EXPECT_THAT(answer.partly, ElementsAre(registry::PartlyCome{kFirst, 1}));
+  EXPECT_EQ(barriers.come({kFirst, 2}, for_two(1, 1, 2))->next, Next::kRecord);
+}
+
+TEST(BarriersTest, OneOfACompleteRoundIsNotSentToTheNext) {
+  Barriers barriers;
+  (void)barriers.come({kFirst, 1}, for_two(1));
+  (void)barriers.come({kSecond, 1}, for_two(1));
+  EXPECT_EQ(barriers.answer_to({kFirst, 1}).round, 1);
+  // Its session was lost before the record was written, and it asks again.
+  barriers.take_back({kFirst, 1});
+  EXPECT_EQ(barriers.come({kFirst, 1}, for_two(1))->next, Next::kWait);
+  EXPECT_THAT(barriers.release(1, "b", 1), testing::SizeIs(2));
+}
+
+TEST(BarriersTest, NobodyGoesOnWhereItCannotBeRecorded) {
+  Barriers barriers;
+  (void)barriers.come({kFirst, 1}, for_two(1));
+  (void)barriers.come({kSecond, 1}, for_two(1));
+  EXPECT_THAT(barriers.refuse(1, "b", 1), testing::SizeIs(2));
+  EXPECT_EQ(barriers.come({kFirst, 2}, for_two(1))->next, Next::kWait);
+}
+
+TEST(BarriersTest, TheyBelongToAGeneration) {
+  Barriers barriers;
+  (void)barriers.come({kFirst, 1}, for_two(1));
+  (void)barriers.release(1, "other", 3);
+  EXPECT_THAT(barriers.begin(2), ElementsAre(Asker(kFirst, 1)));
+  EXPECT_THAT(barriers.begin(2), IsEmpty());
+  const auto late = barriers.come({kSecond, 1}, for_two(1));
+  ASSERT_FALSE(late.ok());
+  EXPECT_THAT(late.error().message, HasSubstr("generation 1 is over"));
+  EXPECT_THAT(barriers.released(), IsEmpty());
+  EXPECT_THAT(barriers.release(1, "b", 1), IsEmpty());
+}
+
+TEST(BarriersTest, TasksThatDisagreeAreTold) {
+  Barriers barriers;
+  (void)barriers.come({kFirst, 1}, for_two(1));
+  BarrierQuestion three = for_two(1);
+  three.tasks = 3;
+  const auto refused = barriers.come({kSecond, 1}, three);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("for 2 tasks, not for 3"));
+}
+
+TEST(BarriersTest, NamesAreLimited) {
+  Barriers barriers;
+  BarrierQuestion question = for_two(0);
+  for (std::size_t i = 0; i < registry::kMaxBarriers; ++i) {
+    question.name = "b" + std::to_string(i);
+    ASSERT_TRUE(barriers.come({kFirst, 1}, question).ok());
+  }
+  question.name = "more";
+  EXPECT_FALSE(barriers.come({kFirst, 1}, question).ok());
+}
+
+}  // namespace
+}  // namespace gangrun::agents

@@ -1,0 +1,206 @@
+"""Keys of a job and barriers, as the processes of its tasks use them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from waiting import wait_until
+
+LIMIT_S = 60
+PACKAGE = str(__import__("pathlib").Path(__file__).resolve().parents[2] / "python")
+
+PROLOGUE = f"""
+import os, subprocess, sys, urllib.error, urllib.request
+sys.path.insert(0, {PACKAGE!r})
+import gangrun.task as task
+kv, index, generation = task.kv, int(os.environ["GANGRUN_TASK_INDEX"]), int(os.environ["GANGRUN_GENERATION"])
+def there(name):
+    open(name, "w").close()
+def wait_for(name):
+    while not os.path.exists(name):
+        os.sched_yield()
+"""
+
+
+def lines_of(done):
+    events = map(json.loads, done.stdout.splitlines())
+    lines = {}
+    for event in events:
+        if event["event"] == "line" and event.get("stream", "stdout") == "stdout":
+            lines.setdefault(event["task"], []).append(event["line"])
+    return lines
+
+
+def run_program(run_gangrun, program, folder, *flags):
+    done = run_gangrun("run", "--json", "--logs", *flags, "--", sys.executable, "-c", PROLOGUE + program, cwd=folder)
+    assert done.status == 0, done
+    return lines_of(done)
+
+
+def kill_master(name):
+    masters = subprocess.run(["pgrep", "-f", f"gangrun master .*{name}"], capture_output=True, text=True).stdout
+    os.kill(min(map(int, masters.split())), signal.SIGKILL)
+
+
+def test_tasks_put_get_and_meet(run_gangrun, tmp_path):
+    said = run_program(run_gangrun, """
+if index == 0:
+    kv.put("all/bytes", bytes(range(256)))
+    kv.put("text", "ü")
+assert kv.wait("text", timeout=30) == "ü".encode()
+assert kv.get("all/bytes") == bytes(range(256))
+assert kv.get("none") is None and kv.get("none", b"other") == b"other"
+task.barrier()
+assert kv.keys() == ["all/bytes", "text"] and kv.keys("t") == ["text"]
+task.barrier()
+if index == 0:
+    print(kv.delete("text"), kv.delete("text"), kv.keys())
+""", tmp_path, "-r", "worker:3")
+    assert said == {"worker:0": ["True False ['all/bytes']"]}
+
+
+def test_a_task_has_come_when_all_its_processes_have(run_gangrun, tmp_path):
+    said = run_program(run_gangrun, """
+me = f"{index}/{task.process}"
+kv.put(f"before/{me}", b"")
+task.barrier("one", timeout=30)
+print(len(kv.keys("before/")))
+""", tmp_path, "-r", "worker:2", "--processes", "3")
+    assert all(line.endswith("6") for lines in said.values() for line in lines) and sum(map(len, said.values())) == 6
+
+
+COMMANDS = r"""
+set -e
+if [ $GANGRUN_TASK_INDEX = 0 ]; then
+    printf 'from stdin' | "$G" kv put in; "$G" kv put word value
+    "$G" kv list --json
+    "$G" kv get in; echo
+    "$G" kv delete word; "$G" kv list
+    "$G" kv get word && exit 1 || echo get $?
+    "$G" kv delete word && exit 1 || echo delete $?
+    "$G" kv wait word --timeout 200ms && exit 1 || echo wait $?
+    "$G" barrier alone --timeout 200ms && exit 1 || echo barrier $?
+    "$G" barrier alone --tasks 1
+    "$G" kv put 'a b' x && exit 1 || echo put $?
+    "$G" kv burn x && exit 1 || echo burn $?
+fi
+"$G" barrier end
+"""
+
+
+def test_the_commands_have_statuses_and_words(run_gangrun, gangrun, tmp_path):
+    done = run_gangrun("run", "--json", "--logs", "-r", "worker:2", "-e", f"G={gangrun}", "--", "sh", "-c", COMMANDS, cwd=tmp_path)
+    assert done.status == 0, done
+    assert lines_of(done) == {"worker:0": ['{"keys":["in","word"]}', "from stdin", "in", "get 1", "delete 1", "wait 124", "barrier 124",
+                                           "put 2", "burn 2"]}
+    assert "no task has put word within 200 ms" in done.stdout
+    assert "barrier alone: 1 of 2 tasks had come after 200 ms; missing: worker:1" in done.stdout
+    assert "from 1 to 200 printable ASCII characters" in done.stdout
+    assert "'burn' is not an action" in done.stdout
+
+
+@pytest.mark.parametrize("words, said", [
+    (["kv", "get", "a"], "works inside a task"), (["barrier", "b"], "works inside a task"), (["kv", "put"], "needs a KEY"),
+    (["kv", "get", "a", "b"], "takes no VALUE"), (["kv", "get", "a", "--timeout", "1s"], "kv wait"),
+    (["kv", "get", "a", "--json"], "kv list"), (["barrier", "b", "--tasks", "none"], "--tasks"),
+    (["barrier", "b", "--timeout", "soon"], "--timeout"),
+])
+def test_outside_a_task_and_wrong_words_are_one_error(run_gangrun, words, said):
+    done = run_gangrun(*words, env={"GANGRUN_KV": "", "GANGRUN_TASK_TYPE": ""})
+    assert done.status in (2, 7) and said in done.stderr and done.stderr.count("\n") == 1, done
+
+
+def test_python_outside_a_task_is_told_so():
+    done = subprocess.run([sys.executable, "-c", "import gangrun.task; gangrun.task.kv.get('a')"], cwd=PACKAGE, capture_output=True,
+                          text=True, env={name: value for name, value in os.environ.items() if not name.startswith("GANGRUN_")})
+    assert done.returncode == 1 and "RuntimeError: GANGRUN_KV is not set: this process is not in a task" in done.stderr
+
+
+def test_keys_outlive_a_generation_and_barriers_do_not(run_gangrun, tmp_path):
+    said = run_program(run_gangrun, """
+if generation == 1:
+    kv.put(f"of/{index}", b"first")
+    task.barrier("meet", timeout=30)
+    task.barrier("twice", timeout=30)
+    sys.exit(3 if index == 0 else 0)
+assert kv.keys() == ["of/0", "of/1"]
+task.barrier("meet", timeout=30)
+task.barrier("twice", timeout=30)
+print("again")
+""", tmp_path, "-r", "worker:2", "--restarts", "1:gang")
+    assert said == {"worker:0": ["again"], "worker:1": ["again"]}
+
+
+def test_a_task_that_dies_at_a_barrier_has_not_come(run_gangrun, tmp_path):
+    """worker:0 is killed while it waits and starts again by itself; until it comes, nobody goes on."""
+    said = run_program(run_gangrun, """
+import threading
+if index == 0 and os.environ["GANGRUN_RESTARTS"] == "0":
+    threading.Timer(0.5, os.kill, [os.getpid(), 9]).start()
+    task.barrier("b", timeout=30)
+if index == 0:
+    kv.put("again", b"")
+    try:
+        kv.wait("never", timeout=1)
+    except TimeoutError:
+        kv.put("before", b"")
+    task.barrier("b", timeout=30)
+if index == 1:
+    kv.wait("again", timeout=30)
+    task.barrier("b", timeout=30)
+    print(kv.get("before"))
+""", tmp_path, "-r", "worker:2", "--restarts", "1:task")
+    assert said == {"worker:1": ["b''"]}
+
+
+def test_both_survive_a_new_master(run_gangrun, tmp_path):
+    program = PROLOGUE + """
+if index == 0:
+    kv.put("kept", b"x")
+    kv.put("gone", b"x")
+    kv.delete("gone")
+    task.barrier("first", timeout=30)
+    there("put")
+    task.barrier("second", timeout=50)
+else:
+    task.barrier("first", timeout=30)
+    wait_for("new")
+    assert kv.get("kept") == b"x" and kv.get("gone") is None
+    task.barrier("second", timeout=30)
+task.barrier("first", timeout=30)
+kv.put(f"end/{index}", b"")
+there(f"end{index}")
+"""
+    started = run_gangrun("run", "--detach", "-r", "worker:2", "--", sys.executable, "-c", program, cwd=tmp_path)
+    assert started.status == 0, started.stderr
+    name = started.stdout.strip()
+    wait_until((tmp_path / "put").exists, "the key", LIMIT_S)
+    kill_master(name)
+    (tmp_path / "new").touch()
+    assert run_gangrun("wait", name).status == 0
+    assert (tmp_path / "end0").exists() and (tmp_path / "end1").exists()
+
+
+def test_keys_are_the_users_own(run_gangrun, home, tmp_path):
+    if os.getuid() != 0:
+        pytest.skip("only root can ask as somebody else")
+    said = run_program(run_gangrun, """
+kv.put("secret", b"x")
+program = '''
+import sys, urllib.error, urllib.request
+try:
+    urllib.request.urlopen("http://" + sys.argv[1] + "/kv/secret")
+except urllib.error.HTTPError as refused:
+    print(refused.code, refused.read().decode().strip())
+'''
+asked = subprocess.run(["/usr/bin/python3", "-c", program, os.environ["GANGRUN_KV"]], user=65534, capture_output=True, text=True)
+print(asked.stdout.strip())
+""", tmp_path, "-r", "worker:1")
+    assert said == {"worker:0": ["403 it belongs to user 65534"]}
+    (folder,) = (home / "jobs").glob("*/keys")
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert all(file.stat().st_mode & 0o777 == 0o600 for file in folder.iterdir())
