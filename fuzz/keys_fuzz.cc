@@ -1,5 +1,6 @@
-// What processes ask of their agent, what agents ask of the master for them, and what a master has
-// kept: nothing of it ends the program, and whatever is understood can be written and read again.
+// The requests of processes to their agent, the questions of agents to the master, and the records
+// of a master: nothing of it ends the program, and whatever is understood can be written and read
+// again.
 //
 // The first byte chooses: 0 a request of a process (its second byte is the method, the rest the
 // target up to a newline and the body), 1 a question about keys, 2 one about a barrier, 3 a segment

@@ -14,8 +14,10 @@ import sys
 import threading
 from typing import Any, Mapping, Optional, Union
 
-from gangrun._kv import barrier as barrier
-from gangrun._kv import kv as kv
+from gangrun import _kv
+
+kv = _kv.kv
+barrier = _kv.barrier
 
 Figure = Union[int, float, str]
 MAX_FIGURES = 64

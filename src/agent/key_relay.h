@@ -19,7 +19,7 @@ namespace gangrun::agent {
 // a successor soon. A request that waits has so much more than its own time.
 inline constexpr std::chrono::seconds kKeyPatience{60};
 inline constexpr std::chrono::seconds kKeyAllowance{5};
-// What comes so shortly before the end of a request's time comes at its end.
+// An answer that comes so shortly before the end of a request's time comes at its end.
 inline constexpr std::chrono::milliseconds kKeySlack{20};
 inline constexpr std::size_t kMaxKeyRequests = 4096;  // of one task, at once
 

@@ -11,13 +11,14 @@
 #include "net/http.h"
 #include "registry/key_messages.h"
 
-// What processes ask their task's agent by HTTP, and what it answers (docs/protocols/keys.md).
+// The requests of processes to their task's agent by HTTP, and its answers
+// (docs/protocols/keys.md).
 namespace gangrun::agent {
 
 inline constexpr std::chrono::milliseconds kDefaultKeyWait = std::chrono::minutes(10);
 inline constexpr std::chrono::milliseconds kMaxKeyWait = std::chrono::hours(24 * 7);
 
-// What the agent knows of the run whose processes ask.
+// The run, as its agent knows it, whose processes ask.
 struct KeyRun {
   int attempt = 1;  // of the agent
   int generation = 1;

@@ -17,8 +17,8 @@ constexpr int kTooLarge = 413;
 net::ServerOptions options() {
   net::ServerOptions options;
   options.max_connections = kMaxConnections;
-  // What is somewhat too large is read all the same: who is still sending when he is refused sees
-  // a broken connection instead of the reason.
+  // A value that is somewhat too large is read all the same: who is still sending when he is
+  // refused sees a broken connection instead of the reason.
   options.max_body_bytes = 4 * registry::kMaxValueBytes;
   return options;
 }

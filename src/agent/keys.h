@@ -18,7 +18,7 @@
 
 namespace gangrun::agent {
 
-// Where a process finds its task's agent, as "127.0.0.1:40311" (docs/variables.md).
+// Names the address of a task's agent to its processes: "127.0.0.1:40311" (docs/variables.md).
 inline constexpr const char* kKeysVariable = "GANGRUN_KV";
 
 // The keys of the job and barriers, as the processes of a task see them: HTTP on 127.0.0.1,

@@ -14,7 +14,7 @@
 
 namespace gangrun::agents {
 
-// Who asks: the task, and the number of its agent's question.
+// A process that asks: its task, and the number of its agent's question.
 using Asker = std::pair<job::TaskId, std::int64_t>;
 
 // The barriers of one generation. A barrier is used in rounds: who comes while a round is open
@@ -46,7 +46,8 @@ class Barriers {
   // All of a generation that has ended; their askers. Later ones of it are refused.
   std::vector<Asker> begin(int generation);
 
-  // Who has come, for an asker who is there and is to be answered before its round is released.
+  // Tells who has come, for an asker who is there and is to be answered before its round is
+  // released.
   [[nodiscard]] registry::BarrierAnswer answer_to(const Asker& asker) const;
 
   [[nodiscard]] int generation() const { return generation_; }

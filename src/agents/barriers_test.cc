@@ -43,7 +43,7 @@ TEST(BarriersTest, AllGoOnWhenAllHaveComeAndItIsRecorded) {
   EXPECT_EQ(barriers.come({kSecond, 1}, for_two(1))->next, Next::kRecord);
   EXPECT_THAT(barriers.release(1, "b", 1),
               UnorderedElementsAre(Asker(kFirst, 1), Asker(kSecond, 1)));
-  // Who did not hear of it asks again, and goes on; the next round is another one.
+  // An agent that did not hear of it asks again, and goes on; the next round is another one.
   EXPECT_TRUE(barriers.come({kFirst, 2}, for_two(1))->answer.is_complete);
   EXPECT_EQ(barriers.come({kFirst, 3}, for_two(0))->answer.round, 2);
 }

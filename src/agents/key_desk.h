@@ -39,7 +39,7 @@ class KeyDesk {
 
   // False: it is a question of another kind.
   bool ask(const job::TaskId& task, const registry::AskMessage& question);
-  // What its agent has asked is asked again by its next session, or by nobody.
+  // The questions of its agent are asked again by its next session, or by nobody.
   void on_session_lost(const job::TaskId& task);
 
  private:

@@ -97,7 +97,7 @@ base::Result<> KeyLog::begin_segment(const std::string& line) {
   return {};
 }
 
-// What comes while a part is on its way goes into the next one.
+// A record that comes while a part is on its way goes into the next one.
 void KeyLog::write_far() {
   if (is_busy_ || waiting_.empty()) return;
   const bool begins = !is_open_ || is_full();

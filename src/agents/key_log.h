@@ -24,7 +24,7 @@ inline constexpr std::size_t kMaxKeyLogPartBytes = std::size_t{8} << 20U;
 inline constexpr std::size_t kMaxKeyLogBytes =
     4 * registry::kMaxBytesOfKeys + 4 * kSpareKeyLogBytes;
 
-// Where a master keeps the records of keys and barriers: segments in a folder of the job, the last
+// The place of a master's records of keys and barriers: segments in a folder of the job, the last
 // whole one of which says all; or, with `far`, where that keeps them, and the folder has only what
 // was brought from there. A master writes to none of an earlier one.
 class KeyLog {
@@ -35,7 +35,8 @@ class KeyLog {
   KeyLog(const KeyLog&) = delete;
   KeyLog& operator=(const KeyLog&) = delete;
 
-  // What earlier masters have kept. A missing folder has nothing. Before the first add().
+  // Makes `kept` what earlier masters have kept. A missing folder has nothing. Before the first
+  // add().
   base::Result<> read(KeptKeys& kept);
   // `done` is called once, here or later: when a next master would find the record, or it could not
   // be written, which is final. In the order of the calls.

@@ -16,7 +16,7 @@
 #include "job/task_id.h"
 #include "registry/key_messages.h"
 
-// What a next master must know of keys and barriers, as lines of JSON (docs/protocols/keys.md).
+// All that a next master must know of keys and barriers, as lines of JSON (docs/protocols/keys.md).
 namespace gangrun::agents {
 
 inline constexpr std::size_t kMaxKeyRecordBytes = 2 * registry::kMaxValueBytes + 4096;
@@ -28,11 +28,11 @@ struct KeyRecord {
   KeyRecordKind what = KeyRecordKind::kWhole;
   std::string key{};    // of a put or delete; the name of a barrier
   std::string value{};  // of a put
-  // Who has made the change, or which was the task's last one; of keys as they were, nobody.
+  // The task whose agent made the change, or whose last one it was; a key that was there has none.
   std::optional<job::TaskId> task{};
   int attempt = 1;
   std::int64_t change = 0;
-  // Of a barrier: the round that is complete.
+  // The round of a barrier that is complete.
   int generation = 0;
   std::int64_t round = 0;
 

@@ -35,7 +35,7 @@ TEST(KeyStoreTest, AChangeIsKnownToBeMade) {
   EXPECT_TRUE(store.is_made(put("a", "1", 3)));
   EXPECT_TRUE(store.is_made(put("a", "0", 2)));
   EXPECT_FALSE(store.is_made(put("a", "2", 4)));
-  // The task's next agent counts anew.
+  // The task's next agent counts from 1 again.
   EXPECT_FALSE(store.is_made({"a", "2", kTask, 2, 1}));
   EXPECT_FALSE(store.is_made({"a", "2", {"worker", 1}, 1, 1}));
 }

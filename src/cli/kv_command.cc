@@ -19,7 +19,7 @@ namespace {
 
 using client::TaskKeys;
 
-// Of a value that is read from standard input; somewhat more, so that who refuses it is the agent.
+// Standard input may have somewhat more than a value, so that who refuses it is the agent.
 constexpr std::size_t kMaxInputBytes = std::size_t{512} << 10U;
 constexpr std::chrono::milliseconds kDefaultTimeout = std::chrono::minutes(10);
 

@@ -12,7 +12,7 @@ namespace gangrun::client {
 namespace {
 
 constexpr const char* kVariable = "GANGRUN_KV";
-// What an agent may take beyond the time of a request, while the job has no master.
+// An agent may take so much beyond the time of a request, while the job has no master.
 constexpr std::chrono::seconds kAllowance(70);
 constexpr std::size_t kMaxAnswerBytes = std::size_t{1} << 20U;
 

@@ -16,8 +16,9 @@
 #include "job/task_id.h"
 #include "registry/message_forms.h"
 
-// What an agent asks its master for the processes of its task: the keys of the job, and barriers
-// (docs/protocols/keys.md). Each stands in an AskMessage and its answer; only the two ends know it.
+// The questions of an agent to its master, for the processes of its task: about the keys of the
+// job, and barriers (docs/protocols/keys.md). Each stands in an AskMessage and its answer; only the
+// two ends know it.
 namespace gangrun::registry {
 
 inline constexpr std::string_view kKeyKind = "kv";
@@ -26,7 +27,7 @@ inline constexpr std::string_view kCancelKind = "cancel";
 
 inline constexpr std::size_t kMaxKeyBytes = 200;
 inline constexpr std::size_t kMaxValueBytes = std::size_t{256} << 10U;
-// Of one job; the bytes are those of keys and values.
+// One job may have so many; the bytes are those of keys and values.
 inline constexpr std::size_t kMaxKeys = 10'000;
 inline constexpr std::size_t kMaxBytesOfKeys = std::size_t{64} << 20U;
 inline constexpr std::size_t kMaxListedKeys = 1000;  // in one answer
@@ -50,7 +51,7 @@ struct KeyQuestion {
   std::string key{};    // of a list: with what the keys begin
   std::string value{};  // of a put, any bytes
   std::string after{};  // of a list: the last key of the answer before
-  // Of a put or a delete: counts those of this agent, which sends the next one when this one is
+  // Counts the puts and deletes of this agent, which sends the next one when this one is
   // answered. A number that was done before is not done again.
   std::int64_t change = 0;
   // The attempt for which the agent was allocated.
@@ -129,7 +130,7 @@ struct PartlyCome {
 struct BarrierAnswer {
   bool is_complete = false;  // all have come: the process may go on
   std::int64_t round = 0;    // of the question, or the one in which the barrier is now
-  // Where it is not complete: who has come.
+  // The tasks that have come, where it is not complete.
   std::vector<job::TaskId> come{};
   std::vector<PartlyCome> partly{};
 
