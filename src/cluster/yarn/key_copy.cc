@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ranges>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -34,8 +34,8 @@ Result<> forget(hadoop::WebHdfs& files, const std::string& folder, int segment) 
     const auto number = base::parse_integer(base::split(file.name, '.').front());
     if (number && *number < segment) names.push_back(file.name);
   }
-  std::sort(names.begin(), names.end());
-  for (const std::string& name : std::views::reverse(names)) {
+  std::sort(names.begin(), names.end(), std::greater<>());
+  for (const std::string& name : names) {
     const auto removed = files.remove(base::format("{}/{}", folder, name), false, deadline);
     if (!removed.ok()) return removed.error();
   }
