@@ -14,7 +14,7 @@ import time
 import weakref
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
-from gangrun import _display, _job, _job_keys, _places, _program, _progress, _result, _staging, _texts, errors
+from gangrun import _display, _exec, _job, _job_keys, _places, _program, _progress, _result, _staging, _texts, errors
 from gangrun._stream import Event, Stream
 
 Status = dict[str, Any]
@@ -395,6 +395,11 @@ class Run:
         limit = [] if timeout is None else ["--timeout", f"{max(1, round(timeout * 1000))}ms"]
         looks = self._ask(["stacks", self._id, *tasks, *limit])["tasks"]
         return {look["task"]: look.get("processes", [{"trouble": look.get("trouble", "")}]) for look in looks}
+
+    def exec(self, task: str, command: Union[str, Sequence[str]], *, input: Union[None, str, bytes] = None,
+             timeout: Optional[float] = None) -> _exec.Done:
+        """Run a command (words, or a shell line) beside a running task: its `returncode`, and as bytes `stdout` and `stderr`."""
+        return _exec.run(self._id, task, command, input, timeout, self._env)
 
     def _remembered(self, task: str) -> Any:
         if task not in self._returned:

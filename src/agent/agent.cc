@@ -22,6 +22,7 @@
 #include "net/interfaces.h"
 #include "process/listeners.h"
 #include "process/usage.h"
+#include "registry/exec_frames.h"
 
 namespace gangrun::agent {
 
@@ -33,6 +34,7 @@ constexpr std::chrono::seconds kLeaveDeadline(5);
 // Names the token file of a container, which is the agent's own copy without what is not the
 // task's.
 constexpr const char* kTokenFileVariable = "HADOOP_TOKEN_FILE_LOCATION";
+constexpr const char* kLoopback = "127.0.0.1";
 
 }  // namespace
 
@@ -54,8 +56,11 @@ Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containm
       answerers_{{kStacks,
                   [this](const registry::AskMessage& question, Stacks::Reply reply) {
                     stacks_.look(question.limit, std::move(reply));
-                  }}},
-      stacks_(loop, containment) {}
+                  }},
+                 {registry::kExec, [this](const registry::AskMessage& /*question*/,
+                                          const Stacks::Reply& reply) { reply(exec_address()); }}},
+      stacks_(loop, containment),
+      execs_(loop, containment) {}
 
 void Agent::on_ask(const registry::AskMessage& question) {
   const auto reply = [this, id = question.id](base::Result<base::Json> said) {
@@ -75,6 +80,7 @@ void Agent::on_ask(const registry::AskMessage& question) {
 
 std::vector<pid_t> Agent::own_children() const {
   std::vector<pid_t> children = stacks_.own_children();
+  std::ranges::copy(execs_.own_children(), std::back_inserter(children));
   if (run_) std::ranges::copy(run_->own_children(), std::back_inserter(children));
   return children;
 }
@@ -111,21 +117,43 @@ std::vector<std::uint16_t> Agent::more_ports() const {
 
 // Without it, the agent goes on as long as its master stays where it is, and nobody gets a tunnel.
 // Beside its master it needs neither: that comes back to the same socket, and who wants a tunnel
-// reaches the task's loopback himself.
+// reaches the task's loopback himself. There it is made when somebody asks for it.
 void Agent::serve_control() {
-  if (!config_.socket_path.empty() && !config_.serves_tunnels) return;
+  if (config_.socket_path.empty() || config_.serves_tunnels) listen_control(config_.host);
+}
+
+void Agent::listen_control(const std::string& host) {
   const auto on_master = [this](const job::Address& master) {
     if (!session_) return;
     session_->set_endpoint(net::Endpoint::on_tls(master.host, master.port, config_.fingerprint));
   };
   control_ = std::make_unique<registry::ControlServer>(loop_, config_.secret, on_master, logger_);
   control_->serve_tunnels([this] { return ports_->numbers(); });
-  auto address = control_->listen(config_.host);
+  control_->serve_execs(
+      {.refusal = [this] { return execs_.refusal(); },
+       .take = [this](std::unique_ptr<net::Channel> channel) { execs_.take(std::move(channel)); }});
+  auto address = control_->listen(host);
   if (!address.ok()) {
+    control_.reset();
     return logger_.warning("neither a tunnel nor a new master can reach this agent: {}",
                            address.error().message);
   }
   control_address_ = *std::move(address);
+}
+
+// For a user on this machine. Those elsewhere know the address from the master.
+base::Result<base::Json> Agent::exec_address() {
+  if (const auto refused = execs_.refusal()) return *refused;
+  if (!control_) listen_control(kLoopback);
+  if (!control_) return base::unavailable("the agent cannot listen on its loopback interface");
+  return base::Json{{"port", control_address_->port},
+                    {"fingerprint", control_address_->fingerprint}};
+}
+
+std::vector<pid_t> Agent::task_processes() const {
+  std::vector<pid_t> processes = containment_.processes();
+  for (const pid_t other : execs_.processes()) std::erase(processes, other);
+  return processes;
 }
 
 void Agent::open_session() {
@@ -181,6 +209,7 @@ void Agent::on_start(const registry::StartMessage& message) {
   const base::Result<> started = start_run(message);
   if (started.ok()) return session_->started(run_->first_pid());
   phases_.not_started();
+  execs_.end(started.error().message);
   run_.reset();
   rendezvous_.reset();
   if (runs_image()) remove_environments(config_);
@@ -236,6 +265,9 @@ base::Result<> Agent::serve_rendezvous() {
 base::Result<UserProcess> Agent::prepared_process(const registry::StartMessage& message,
                                                   int process) {
   GANGRUN_ASSIGN(const TaskVariables task, variables_of(message, process));
+  if (process == 0) {
+    execs_.begin(exec_place(task.variables, config_.working_folder, containment_.containers()));
+  }
   const std::string label = base::format("{}", task.rank.value_or(process));
   if (runs_image()) {
     // An engine hands no descriptor on: the ports stay held, and are bound by their numbers.
@@ -356,7 +388,7 @@ registry::HeartbeatMessage Agent::heartbeat() {
   run_->tell_redrawn();
   run_->refresh(loop_.now());
   const process::Usage usage =
-      runs_image() ? run_->usage_of_containers() : process::usage_of(containment_.processes());
+      runs_image() ? run_->usage_of_containers() : process::usage_of(task_processes());
   message.memory_bytes = static_cast<std::int64_t>(usage.memory_bytes);
   message.cpu_seconds = usage.cpu_seconds;
   message.progress = progress_.since_last(run_->output_bytes(), usage.cpu_seconds);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/execs.h"
 #include "agent/figures_file.h"
 #include "agent/keys.h"
 #include "agent/notice.h"
@@ -76,6 +77,10 @@ class Agent {
   void on_ask(const registry::AskMessage& question);
   base::Result<> hold_ports();
   void serve_control();
+  void listen_control(const std::string& host);
+  base::Result<base::Json> exec_address();
+  // The task's own: without those that users run beside it.
+  [[nodiscard]] std::vector<pid_t> task_processes() const;
   void open_session();
   void on_start(const registry::StartMessage& message);
   base::Result<> start_run(const registry::StartMessage& message);
@@ -160,6 +165,7 @@ class Agent {
   using Answerer = std::function<void(const registry::AskMessage&, Stacks::Reply)>;
   std::map<std::string_view, Answerer> answerers_;
   Stacks stacks_;
+  Execs execs_;
   net::Watch guardian_watch_;
   std::unique_ptr<registry::AgentSession> session_;  // its callbacks use the others
   // Set if the master may come back at another address.

@@ -24,6 +24,7 @@ constexpr std::chrono::seconds kLastOutputs(3);
 // Everything of the run is dead by now.
 void Agent::on_run_ended(job::ExitReport report) {
   const job::Address reported = address();
+  execs_.end(base::format("{} has ended", job::to_string(config_.task)));
   run_.reset();
   rendezvous_.reset();
   if (runs_image()) remove_environments(config_);
@@ -114,6 +115,7 @@ void Agent::on_outputs_kept(std::string lost, const std::string& missing) {
 void Agent::limit_run(std::chrono::milliseconds grace) {
   outputs_by_ =
       std::min(outputs_by_.value_or(base::Instant::max()), loop_.now() + grace + kOutputsAllowance);
+  execs_.end(base::format("{} is to stop", job::to_string(config_.task)));
   run_->stop(grace);
 }
 

@@ -11,7 +11,6 @@ namespace gangrun::agent {
 
 namespace {
 
-constexpr std::string_view kFirstProgram = "/.gangrun-agent";
 constexpr std::array<std::string_view, 14> kPassed{
     "CLASSPATH",       "CONTAINER_ID", "JAVA_HOME", "LANG",    "LOCAL_DIRS",
     "LOCAL_USER_DIRS", "LOGNAME",      "LOG_DIRS",  "NM_HOST", "NM_HTTP_PORT",

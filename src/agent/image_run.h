@@ -15,6 +15,9 @@
 // A task in the container of an image that the agent has an engine run (docs/containers.md).
 namespace gangrun::agent {
 
+// Where an agent's program is in such a container.
+inline constexpr std::string_view kFirstProgram = "/.gangrun-agent";
+
 struct ImageRun {
   std::string engine;
   std::string name;  // of the container

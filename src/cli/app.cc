@@ -25,20 +25,25 @@ namespace gangrun::cli {
 namespace {
 
 constexpr std::string_view kProgram = "gangrun";
-// The only command after which words may follow "--".
+// The command whose words after "--" are that of tasks, and the one whose are another's beside one.
 constexpr std::string_view kCommandWithWords = "run";
+constexpr std::string_view kCommandBeside = "exec";
+
+bool takes_words(std::string_view command) {
+  return command == kCommandWithWords || command == kCommandBeside;
+}
 
 // The names of commands in other programs of this kind.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"list", "ps"},         {"ls", "ps"},         {"jobs", "ps"},        {"stop", "kill"},
     {"cancel", "kill"},     {"end", "kill"},      {"submit", "run"},     {"start", "run"},
-    {"launch", "run"},      {"exec", "run"},      {"delete", "rm"},      {"remove", "rm"},
+    {"launch", "run"},      {"enter", "exec"},    {"delete", "rm"},      {"remove", "rm"},
     {"describe", "status"}, {"info", "status"},   {"show", "status"},    {"tail", "logs"},
     {"log", "logs"},        {"output", "logs"},   {"top", "attach"},     {"watch", "attach"},
     {"check", "doctor"},    {"forward", "open"},  {"get", "fetch"},      {"download", "fetch"},
     {"terminate", "kill"},  {"shutdown", "kill"}, {"abort", "kill"},     {"quit", "kill"},
     {"halt", "kill"},       {"down", "kill"},     {"queue", "ps"},       {"squeue", "ps"},
-    {"up", "run"},          {"sbatch", "run"},    {"inspect", "status"},
+    {"up", "run"},          {"sbatch", "run"},    {"inspect", "status"}, {"shell", "exec"},
 };
 
 // The names of flags of `run` in other programs, where ours has another form.
@@ -106,6 +111,7 @@ void build(CLI::App& app, Request& request) {
   add_wait(app, request);
   add_attach(app, request);
   add_open(app, request);
+  add_exec(app, request);
   add_stacks(app, request);
   add_kv(app, request);
   add_barrier(app, request);
@@ -174,6 +180,9 @@ std::string explain_extra(const CLI::App& app, const std::string& word,
     for (const CommandModel& child : model.commands) known.push_back(child.name);
   }
   std::string sentence = base::format("{} {}", what, job::in_quotes(name));
+  if (command != nullptr && command->get_name() == kCommandBeside && !given.empty()) {
+    return sentence + "; put -- before the command";
+  }
   if (command != nullptr && command->get_name() == kCommandWithWords) {
     const auto roles =
         word.starts_with('-') ? std::nullopt : client::meant_as_roles(bare_words(app, *command));
@@ -219,7 +228,7 @@ client::ExitStatus bad_usage(client::Context& context, const std::string& senten
 client::ExitStatus show_help(const CLI::App& app, client::Context& context) {
   const CLI::App* command = chosen_command(app);
   CommandModel model = model_of(command == nullptr ? app : *command);
-  if (model.name == kCommandWithWords) model.positionals.emplace_back("[-- COMMAND...]");
+  if (takes_words(model.name)) model.positionals.emplace_back("[-- COMMAND...]");
   context.console.out(help_text(model, command == nullptr ? "" : kProgram));
   return client::ExitStatus::kSuccess;
 }
@@ -286,7 +295,7 @@ client::ExitStatus run_command(const std::vector<std::string>& given, client::Co
   }
   if (!request.action) return bad_usage(context, "no command" + see_help(nullptr));
   const CLI::App* command = chosen_command(app);
-  if (end != arguments.end() && command->get_name() != kCommandWithWords) {
+  if (end != arguments.end() && !takes_words(command->get_name())) {
     return bad_usage(context, base::format("{} takes no command after --", command->get_name()));
   }
   if (const auto& find_jobs = request.find_jobs[command]) find_jobs(context);

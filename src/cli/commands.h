@@ -48,6 +48,7 @@ void add_rm(CLI::App& app, Request& request);
 void add_wait(CLI::App& app, Request& request);
 void add_attach(CLI::App& app, Request& request);
 void add_open(CLI::App& app, Request& request);
+void add_exec(CLI::App& app, Request& request);
 void add_stacks(CLI::App& app, Request& request);
 void add_kv(CLI::App& app, Request& request);
 void add_barrier(CLI::App& app, Request& request);

@@ -25,7 +25,8 @@ std::string function_of(std::string_view name) {
 enum class Kind { kNothing, kFile, kFolder, kJob, kRunningJob, kEndedJob, kTask, kChoice };
 
 // Commands that make no sense of a job that has ended, and of one that has not.
-constexpr std::array<std::string_view, 3> kForRunningJobs{"attach", "kill", "open"};
+constexpr std::array<std::string_view, 5> kForRunningJobs{"attach", "exec", "kill", "open",
+                                                          "stacks"};
 constexpr std::array<std::string_view, 1> kForEndedJobs{"rm"};
 
 Kind completion_of(std::string_view value) {

@@ -24,6 +24,9 @@ class AgentWay final : public TaskWay {
   [[nodiscard]] bool has_agent() const override { return true; }
   base::Result<std::string> take(const job::TaskStatus* task,
                                  const base::Result<cluster::TunnelAgent>& agent) override;
+  base::Result<net::Endpoint> to_agent(const cluster::TunnelAgent& agent) override {
+    return net::Endpoint::on_tls(agent.host, agent.port, agent.fingerprint);
+  }
   [[nodiscard]] std::uint16_t port() const override { return port_; }
   void try_once(std::function<void(base::Result<>)> done) override {
     entrance_->try_once(std::move(done));

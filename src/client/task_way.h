@@ -6,8 +6,10 @@
 #include <string>
 
 #include "base/result.h"
+#include "cluster/question.h"
 #include "cluster/site.h"
 #include "job/status.h"
+#include "net/client.h"
 
 namespace gangrun::client {
 
@@ -21,6 +23,10 @@ class TaskWay {
   // for; empty: the task can be reached. An error: it never can.
   virtual base::Result<std::string> take(const job::TaskStatus* task,
                                          const base::Result<cluster::TunnelAgent>& agent) = 0;
+  // The address at which the task's agent itself is reached from here.
+  virtual base::Result<net::Endpoint> to_agent(const cluster::TunnelAgent& /*agent*/) {
+    return cluster::no_agent_there();
+  }
   // The port of this machine, once the task can be reached.
   [[nodiscard]] virtual std::uint16_t port() const = 0;
   // Whether the task listens, once it can be reached: `done` is called once, later.

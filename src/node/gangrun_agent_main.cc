@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "agent/agent.h"
+#include "agent/exec_helper.h"
 #include "agent/stacks.h"
 #include "base/clock.h"
 #include "base/files.h"
@@ -70,6 +71,7 @@ constexpr std::string_view kUsage =
     "       gangrun-agent inside ENVIRONMENT_FILE REPORT_FILE SIGNAL process|group\n"
     "                     PROGRAM [ARGUMENT...]\n"
     "       gangrun-agent look LIMIT_MS PID...\n"
+    "       gangrun-agent beside agent|inside\n"
     "       gangrun-agent master\n"
     "       gangrun-agent try TRIAL\n"
     "       gangrun-agent --version\n"
@@ -81,8 +83,9 @@ constexpr std::string_view kUsage =
     "task\n"
     "in an image one that removes its container, and in that one as its first process; for "
     "gangrun\n"
-    "stacks what looks at the processes of a task, and for gangrun doctor what a container of its\n"
-    "job runs.\n";
+    "stacks what looks at the processes of a task, for gangrun exec what runs a command beside "
+    "it,\n"
+    "and for gangrun doctor what a container of its job runs.\n";
 
 struct Arguments {
   process::Level level = process::Level::kSubreaper;
@@ -399,6 +402,7 @@ int start(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "master") return run_master();
   if (argc == 2 && std::string_view(argv[1]) == "join") return node::run_join();
   if (argc > 2 && argv[1] == agent::kLookCommand) return agent::run_look({argv + 2, argv + argc});
+  if (argc == 3 && argv[1] == agent::kBesideCommand) return agent::run_exec_helper(argv[2]);
   if (argc > 2 && std::string_view(argv[1]) == "host") return run_host(argc, argv);
   if (argc == 3 && std::string_view(argv[1]) == "caretaker") {
     return node::run_caretaker(argv[2], base::SystemClock());

@@ -174,6 +174,7 @@ base::Result<std::unique_ptr<Prepared>> prepare(const SpawnOptions& options) {
   plan.mappings = prepared->mappings.data();
   plan.mapping_count = static_cast<int>(prepared->mappings.size());
   plan.new_group = static_cast<int>(options.new_group);
+  plan.takes_terminal = options.takes_terminal;
   plan.parent_death_signal = options.parent_death_signal;
   plan.parent = ::getpid();
   plan.cgroup_procs_fd = options.cgroup_procs_fd;
@@ -285,6 +286,7 @@ base::Error failure_of(const SpawnOptions& options, const Prepared& prepared) {
       return with(fmt::format("cannot enter the working folder {}", options.working_folder));
     case Step::kNull: return with("cannot open /dev/null");
     case Step::kDescriptors: return with("cannot pass its descriptors on");
+    case Step::kTerminal: return with("cannot take its terminal");
     case Step::kExec:
     case Step::kNone: break;
   }

@@ -43,6 +43,8 @@ struct SpawnOptions {
   std::vector<InheritedFd> inherited;
   std::vector<ListenFd> listen;
   NewGroup new_group = NewGroup::kGroup;
+  // Standard input is a terminal, which becomes that of the child's new session.
+  bool takes_terminal = false;
   // Sent to the child when the *thread* that called spawn() ends; 0 for none. Setuid programs shed
   // it. A parent that dies meanwhile is noticed: the child then ends before it starts the program.
   int parent_death_signal = 0;

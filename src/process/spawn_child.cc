@@ -1,6 +1,7 @@
 #include "process/spawn_child.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -114,6 +115,11 @@ GANGRUN_PLAIN bool map_descriptors(Plan& plan) {
   return true;
 }
 
+GANGRUN_PLAIN bool take_terminal(Plan& plan) {
+  if (!plan.takes_terminal || call(SYS_ioctl, STDIN_FILENO, TIOCSCTTY, 0) == 0) return true;
+  return fail(plan, Step::kTerminal);
+}
+
 GANGRUN_PLAIN bool close_others(Plan& plan) {
   unsigned int from = 0;
   for (int i = 0; i <= plan.mapping_count; ++i) {
@@ -197,7 +203,7 @@ GANGRUN_PLAIN bool close_others_on_exec(const Mapping* mappings, int count) {
 GANGRUN_PLAIN int run(void* argument) {
   Plan& plan = *static_cast<Plan*>(argument);
   default_signals();
-  if (join_groups(plan) && map_descriptors(plan) && close_others(plan)) {
+  if (join_groups(plan) && map_descriptors(plan) && take_terminal(plan) && close_others(plan)) {
     if (plan.listen_pid_digits != nullptr) write_listen_pid(plan.listen_pid_digits);
     const std::uint64_t none = 0;
     call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);

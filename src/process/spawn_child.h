@@ -17,6 +17,7 @@ enum class Step {
   kFolder,
   kNull,
   kDescriptors,
+  kTerminal,
   kExec,
 };
 
@@ -36,6 +37,7 @@ struct Plan {
   Mapping* mappings = nullptr;           // ascending by `as`; changed by the child
   int mapping_count = 0;
   int new_group = 0;  // 0 none, 1 group, 2 session
+  bool takes_terminal = false;
   int parent_death_signal = 0;
   pid_t parent = 0;
   int cgroup_procs_fd = -1;

@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "base/unique_fd.h"
 #include "net/certificate.h"
+#include "registry/exec_frames.h"
 #include "registry/paths.h"
 
 namespace gangrun::registry {
@@ -29,8 +30,9 @@ constexpr std::size_t kMaxCalls = 64;
 net::ServerOptions control_options() {
   net::ServerOptions options;
   // Those whose request has not come yet have at most half of them.
-  options.max_connections = 2 * (kMaxCalls + kMaxTunnels);
+  options.max_connections = 2 * (kMaxCalls + kMaxTunnels + kMaxExecs);
   options.channel = tunnel_channel_options();
+  options.channel.max_message_bytes = kMaxExecFrameBytes;
   options.max_body_bytes = kMaxRequestBytes;
   options.header_timeout = base::seconds(10);
   options.body_timeout = base::seconds(10);
@@ -97,9 +99,9 @@ base::Result<ControlAddress> ControlServer::listen(const std::string& host) {
 }
 
 void ControlServer::on_request(const HttpRequest& request, net::Responder responder) {
-  if (is_tunnel(request.path)) {
+  if (is_tunnel(request.path) || request.path == kExecPath) {
     return responder.answer(
-        error_answer(426, "upgrade_required", "a tunnel is a WebSocket at this path"));
+        error_answer(426, "upgrade_required", "a WebSocket is served at this path"));
   }
   if (request.path != kMasterPath) {
     return responder.answer(error_answer(404, "not_found", "no such path"));
@@ -109,6 +111,10 @@ void ControlServer::on_request(const HttpRequest& request, net::Responder respon
 }
 
 std::optional<HttpResponse> ControlServer::refusal_of(const HttpRequest& request) {
+  if (request.path == kExecPath && execs_) {
+    const auto refused = execs_->refusal();
+    return refused ? std::optional(error_answer(*refused)) : std::nullopt;
+  }
   if (!is_tunnel(request.path)) return error_answer(404, "not_found", "no such path");
   if (const auto port = port_of(request); !port.ok()) return error_answer(port.error());
   if (tunnels_.size() >= kMaxTunnels) {
@@ -131,6 +137,7 @@ base::Result<std::uint16_t> ControlServer::port_of(const HttpRequest& request) c
 }
 
 void ControlServer::on_channel(const HttpRequest& request, std::unique_ptr<net::Channel> channel) {
+  if (request.path == kExecPath) return execs_->take(std::move(channel));
   auto socket = [&]() -> base::Result<base::UniqueFd> {
     // Looked at anew: they may have changed while the channel was opened.
     GANGRUN_ASSIGN(const std::uint16_t port, port_of(request));

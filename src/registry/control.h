@@ -22,7 +22,8 @@
 namespace gangrun::registry {
 
 // Where an agent is found: by a master that the agent cannot find, because it came back on another
-// host, and by who wants a tunnel to a port of the task. Nobody gets anything without the job's
+// host, by who wants a tunnel to a port of
+// the task, and by who runs a command beside it. Nobody gets anything without the job's
 // secret, and a master that was followed by another gets nothing any more. Calls back from the
 // loop.
 class ControlServer {
@@ -38,6 +39,13 @@ class ControlServer {
   void serve_tunnels(std::function<std::vector<std::uint16_t>()> ports) {
     ports_ = std::move(ports);
   }
+  // From now on, to who runs commands beside the task: why there can be no more of them, and what
+  // takes one.
+  struct ExecDoor {
+    std::function<std::optional<base::Error>()> refusal;
+    std::function<void(std::unique_ptr<net::Channel>)> take;
+  };
+  void serve_execs(ExecDoor door) { execs_ = std::move(door); }
   [[nodiscard]] std::size_t tunnel_count() const { return tunnels_.size(); }
 
   // With a certificate of its own, at `host` if that is a numeric address of this machine, else at
@@ -55,6 +63,7 @@ class ControlServer {
   Gatekeeper gatekeeper_;
   const std::function<void(const job::Address&)> on_master_;
   std::function<std::vector<std::uint16_t>()> ports_ = [] { return std::vector<std::uint16_t>(); };
+  std::optional<ExecDoor> execs_;
   base::Logger& logger_;
   int newest_attempt_ = 0;  // of those masters that have called
   std::uint64_t next_tunnel_ = 1;

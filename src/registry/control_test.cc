@@ -96,6 +96,31 @@ TEST_F(ControlTest, ThereIsNoSessionToBeHad) {
   }
 }
 
+TEST_F(ControlTest, ACommandIsTakenFromWhoKnowsTheSecretOnly) {
+  std::optional<base::Error> refused;
+  int taken = 0;
+  EXPECT_EQ(ask("GET", "/v1/exec", "").status, 426) << "not without a channel";
+  const auto code_for = [&](const std::string& token) {
+    std::optional<base::Code> code;
+    const net::Connecting connecting = net::connect_channel(
+        loop, endpoint, std::string(kExecPath), net::Headers{{"Authorization", "Bearer " + token}},
+        test_deadline(),
+        [&](auto channel) { code = channel.ok() ? base::Code::kCancelled : channel.error().code; });
+    EXPECT_TRUE(loop.run_until([&] { return code.has_value(); }, test_deadline()));
+    return code;
+  };
+  EXPECT_EQ(code_for(kJobSecret), base::Code::kNotFound) << "nobody takes commands";
+  control.serve_execs({.refusal = [&] { return refused; },
+                       .take = [&](std::unique_ptr<net::Channel>) { ++taken; }});
+  EXPECT_EQ(code_for("wrong"), base::Code::kUnauthenticated);
+  EXPECT_EQ(taken, 0);
+  EXPECT_EQ(code_for(kJobSecret), base::Code::kCancelled);
+  EXPECT_TRUE(loop.run_until([&] { return taken == 1; }, test_deadline()));
+  refused = base::Error{base::Code::kFailedPrecondition, "no process of the task runs"};
+  EXPECT_NE(code_for(kJobSecret), base::Code::kCancelled);
+  EXPECT_EQ(taken, 1);
+}
+
 TEST_F(ControlTest, AMasterThatWasFollowedIsRefused) {
   ASSERT_TRUE(call({"node-3", 4000}, 2).ok());
   ASSERT_TRUE(call({"node-3", 4000}, 2).ok());  // again: it may not have had the answer

@@ -14,6 +14,7 @@ import tempfile
 
 import pytest
 from clusters.engine.fixtures import PYTHON, SMALL
+from living import processes_with
 from waiting import wait_until
 
 VENV = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "gangrun/tensorflow-2.15"
@@ -72,6 +73,30 @@ def processes(process):
         elif words[0].endswith(b"docker") and words[1] == b"run":
             found["client"] = pid
     return found
+
+
+def test_a_command_beside_the_task_is_in_its_container(started, run_gangrun, gangrun, home, engine, tmp_path):
+    started("touch up; exec sleep 1000", "-e", "OF_THE_JOB=a b")
+    script = 'tr "\\0" " " < /proc/1/cmdline; echo "|$OF_THE_JOB|$PWD|$(id -u)"; cat; echo said >&2; exit 6'
+    done = subprocess.run([gangrun, "exec", "last", "worker:0", "--", "sh", "-c", script], input="given\n", text=True, timeout=60,
+                          capture_output=True, env=os.environ | {"GANGRUN_HOME": str(home)})
+    assert done.returncode == 6, done
+    first, rest = done.stdout.split("|", 1)
+    assert first.startswith("/.gangrun-agent inside")
+    assert rest == f"a b|{tmp_path}|{os.getuid()}\ngiven\n"
+    assert done.stderr == "said\n"
+    assert run_gangrun("exec", "last", "worker:0", "--", "no-such-program").status == 127
+
+    setting = f"EXEC_TEST={tmp_path}"
+    begun = subprocess.Popen([gangrun, "exec", "last", "worker:0", "--", "env", setting, "sh", "-c", "trap '' TERM HUP; echo up; sleep 900; true"],
+                             env=os.environ | {"GANGRUN_HOME": str(home)}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    assert begun.stdout.readline() == "up\n"
+    assert processes_with(setting)
+    begun.kill()
+    begun.wait(timeout=60)
+    begun.stdout.close()
+    wait_until(lambda: not processes_with(setting), "the end of the command in the container")
+    assert json.loads(run_gangrun("status", "last", "--json").stdout)["state"] == "running"
 
 
 # Ignores everything, and so does its child.

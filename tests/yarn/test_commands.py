@@ -194,3 +194,20 @@ def test_results_are_there_when_a_task_has_ended_and_after_the_job(jobs):
     assert [task["figures"] for task in status["tasks"]] == [{"index": 0}, {"index": 1}]
     assert jobs.hadoop.wait_for_application(job)["finalStatus"] == "SUCCEEDED"
     assert jobs.order("result", job, "worker:1").stdout == "of 1"
+
+
+@pytest.mark.gate
+def test_a_command_runs_beside_a_task_for_the_jobs_user_only(jobs):
+    job = Waiting(jobs, "-r", "worker:2")
+    _, pid, node = next(one for one in job.starts(2) if one[0] == "worker:1")
+    # The number is that of the task in its own namespace.
+    script = f"echo $GANGRUN_TASK_INDEX on $NM_HOST; readlink /proc/self/ns/pid /proc/{pid}/ns/pid; tr '\\0' ' ' < /proc/$PPID/cmdline; exit 4"
+    done = jobs.order("exec", job.id, "worker:1", "--", "sh", "-c", script)
+    assert done.returncode == 4, done.stderr
+    told, own, of_task, parent = done.stdout.split("\n", 3)
+    assert told == f"1 on {node}"
+    assert own == of_task
+    assert "beside agent" in parent
+    other = jobs.of("mallory").order("exec", job.id, "worker:1", "--", "true")
+    assert other.returncode == 125 and other.stderr.startswith("gangrun: "), other
+    assert job.end()["state"] == "succeeded"

@@ -332,7 +332,10 @@ Result<cluster::TunnelAgent> KubernetesSite::tunnel_agent(std::string_view job,
   GANGRUN_ASSIGN(const job::JobSpec spec, cluster::stored_spec(cluster::paths_of(home_, id)));
   if (spec.on != cluster::kKubernetes) return others_->tunnel_agent(id, task);
   return base::Error{base::Code::kFailedPrecondition,
-                     base::format("{} is in a pod, which has no agent", job::to_string(task))};
+                     base::format("{} is in a pod, which has no agent; kubectl exec runs a command "
+                                  "there: kubectl exec -it -n NAMESPACE POD -- COMMAND (gangrun "
+                                  "status {} names the pods)",
+                                  job::to_string(task), id)};
 }
 
 Result<std::vector<cluster::TaskResult>> KubernetesSite::results(std::string_view job) {

@@ -36,15 +36,25 @@ SshWay::SshWay(net::EventLoop& loop, std::vector<std::string> hosts, std::string
 base::Result<std::string> SshWay::take(const job::TaskStatus* task,
                                        const base::Result<cluster::TunnelAgent>& agent) {
   if (!agent.ok()) return way_.take(task, agent);
+  GANGRUN_ASSIGN(const cluster::TunnelAgent near, through_ssh(*agent));
+  return way_.take(task, near);
+}
+
+base::Result<net::Endpoint> SshWay::to_agent(const cluster::TunnelAgent& agent) {
+  GANGRUN_ASSIGN(const cluster::TunnelAgent near, through_ssh(agent));
+  return way_.to_agent(near);
+}
+
+base::Result<cluster::TunnelAgent> SshWay::through_ssh(const cluster::TunnelAgent& agent) {
   if (entrance_port_ == 0) {
     GANGRUN_ASSIGN(entrance_port_, entrance_.listen(0));
   }
-  agent_host_ = agent->host;
-  agent_port_ = agent->port;
-  base::Result<cluster::TunnelAgent> through_ssh = *agent;
-  through_ssh->host = kLoopback;
-  through_ssh->port = entrance_port_;
-  return way_.take(task, through_ssh);
+  agent_host_ = agent.host;
+  agent_port_ = agent.port;
+  cluster::TunnelAgent near = agent;
+  near.host = kLoopback;
+  near.port = entrance_port_;
+  return near;
 }
 
 void SshWay::carry(base::UniqueFd connection) {

@@ -28,6 +28,7 @@ class SshWay final : public TaskWay {
   [[nodiscard]] bool has_agent() const override { return true; }
   base::Result<std::string> take(const job::TaskStatus* task,
                                  const base::Result<cluster::TunnelAgent>& agent) override;
+  base::Result<net::Endpoint> to_agent(const cluster::TunnelAgent& agent) override;
   [[nodiscard]] std::uint16_t port() const override { return way_.port(); }
   void try_once(std::function<void(base::Result<>)> done) override {
     way_.try_once(std::move(done));
@@ -41,6 +42,7 @@ class SshWay final : public TaskWay {
     net::Watch ended;
   };
 
+  base::Result<cluster::TunnelAgent> through_ssh(const cluster::TunnelAgent& agent);
   void carry(base::UniqueFd connection);
   void on_ended(std::uint64_t id);
 

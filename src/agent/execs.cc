@@ -1,0 +1,192 @@
+#include "agent/execs.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+#include "agent/exec_helper.h"
+#include "agent/image_run.h"
+#include "base/described_json.h"
+#include "base/format.h"
+#include "base/overloaded.h"
+#include "process/pipe.h"
+#include "process/proc_fs.h"
+#include "process/spawn.h"
+#include "registry/exec_frames.h"
+
+namespace gangrun::agent {
+
+namespace {
+
+constexpr const char* kOwnProgram = "/proc/self/exe";
+// From the channel until its first message.
+constexpr std::chrono::seconds kMaxBeginning(10);
+// A helper whose user is gone kills what its command has started, and ends.
+constexpr std::chrono::seconds kMaxEnding(10);
+// More than a user's side may have on the way.
+constexpr std::size_t kMaxQueued = std::size_t{4} << 20U;
+constexpr int kNotStarted = 126;
+// By these the task itself speaks.
+constexpr std::array<std::string_view, 2> kOfTheTask{"GANGRUN_RESULT_FILE", "GANGRUN_FIGURES_FILE"};
+
+}  // namespace
+
+ExecPlace exec_place(const Variables& variables, const std::string& folder,
+                     const process::EngineContainers& containers) {
+  ExecPlace place;
+  for (const auto& [name, value] : variables) {
+    if (std::ranges::find(kOfTheTask, name) != kOfTheTask.end()) continue;
+    place.environment.push_back(base::format("{}={}", name, value));
+  }
+  place.folder = folder;
+  if (!containers.empty()) {
+    place.engine_argv = {containers.engine, "exec", "--interactive",
+                         "--workdir",       folder, containers.names.front()};
+  }
+  return place;
+}
+
+Execs::~Execs() {
+  for (auto& [id, exec] : execs_) {
+    if (exec.helper) (void)exec.helper->signal_group(SIGKILL);
+  }
+}
+
+void Execs::end(std::string_view why) {
+  place_.reset();
+  for (auto& [id, exec] : execs_) {
+    if (exec.channel) exec.channel->close(why);
+    if (exec.pipe) exec.pipe->close_out();
+  }
+}
+
+std::optional<base::Error> Execs::refusal() const {
+  if (!place_) return base::Error{base::Code::kFailedPrecondition, "no process of the task runs"};
+  if (execs_.size() >= registry::kMaxExecs) {
+    return base::Error{base::Code::kResourceExhausted,
+                       base::format("{} commands run beside the task already", execs_.size())};
+  }
+  return std::nullopt;
+}
+
+void Execs::take(std::unique_ptr<net::Channel> channel) {
+  const Id id = next_++;
+  Exec& exec = execs_[id];
+  exec.channel = std::move(channel);
+  exec.limit = loop_.after(kMaxBeginning, [this, id] { finish(id); });
+  exec.channel->on_closed([this, id](const base::Error& /*reason*/) { on_user_gone(id); });
+  exec.channel->on_message([this, id](std::string_view message) { on_message(id, message); });
+}
+
+void Execs::on_message(Id id, std::string_view message) {
+  Exec& exec = execs_.at(id);
+  if (exec.pipe) {
+    exec.pipe->send(message);
+    if (exec.pipe->queued() > kMaxQueued) exec.channel->close("more is sent than may be");
+    return;
+  }
+  // Messages behind a first one that was refused.
+  if (exec.has_told_exit) return;
+  if (const auto started = start(id, message); !started.ok()) refuse(id, started.error());
+}
+
+base::Result<> Execs::start(Id id, std::string_view begin) {
+  GANGRUN_ASSIGN(const auto frame, registry::parse_exec_frame(begin));
+  std::optional<registry::ExecBegin> asked;
+  std::visit(base::Overloaded{
+                 [&asked](const registry::ExecBegin& command) { asked = command; },
+                 [](const registry::ExecFlow&) {},
+                 [](const registry::ExecWindow&) {},
+                 [](const registry::ExecSignal&) {},
+                 [](const registry::ExecExit&) {},
+             },
+             frame);
+  if (!asked) return base::invalid_argument("the first message is to be the command");
+  if (auto refused = refusal(); refused && !place_) return *std::move(refused);
+  const ExecStart start{*asked, place_->environment, !place_->engine_argv.empty(), place_->folder};
+  process::SpawnOptions options;
+  options.argv = place_->engine_argv;
+  const bool is_inside = !options.argv.empty();
+  options.argv.emplace_back(is_inside ? kFirstProgram : kOwnProgram);
+  options.argv.emplace_back(kBesideCommand);
+  options.argv.emplace_back(is_inside ? kInsideContainer : kBesideAgent);
+  options.environment = process::inherited_environment();
+  GANGRUN_ASSIGN(process::Pipe in, process::make_pipe());
+  GANGRUN_ASSIGN(process::Pipe out, process::make_pipe());
+  options.standard_input = in.read.get();
+  options.standard_output = out.write.get();
+  options.standard_error = STDERR_FILENO;
+  containment_.confine(options);
+  GANGRUN_ASSIGN(process::Child helper, process::spawn(options));
+  Exec& exec = execs_.at(id);
+  exec.limit.reset();
+  exec.helper.emplace(std::move(helper));
+  exec.pipe = std::make_unique<FramePipe>(
+      loop_, std::move(out.read), std::move(in.write),
+      FramePipe::Callbacks{[&exec](std::string_view said) {
+                             exec.has_told_exit |= said.starts_with(registry::ExecExit::kName);
+                             if (exec.channel) exec.channel->send(std::string(said));
+                           },
+                           [this, id](const base::Result<>&) {
+                             execs_.at(id).is_read = true;
+                             on_helper_ended(id);
+                           }});
+  exec.ended = loop_.watch_readable(exec.helper->end_fd(), [this, id] { on_helper_ended(id); });
+  exec.pipe->send(base::dump_json(base::to_json(start)));
+  return {};
+}
+
+void Execs::refuse(Id id, const base::Error& error) {
+  Exec& exec = execs_.at(id);
+  exec.has_told_exit = true;
+  exec.channel->send(to_frame(registry::ExecExit{kNotStarted, error.message}));
+  exec.finished = loop_.after(base::Duration(0), [this, id] { finish(id); });
+}
+
+// The helper sees the end of its input.
+void Execs::on_user_gone(Id id) {
+  Exec& exec = execs_.at(id);
+  exec.channel.reset();
+  if (!exec.helper) return finish(id);
+  exec.pipe->close_out();
+  exec.limit = loop_.after(kMaxEnding, [&exec] { (void)exec.helper->signal_group(SIGKILL); });
+}
+
+// When all that it has said is read, too. It may have been reaped with others that were killed.
+void Execs::on_helper_ended(Id id) {
+  Exec& exec = execs_.at(id);
+  const auto reaped = exec.helper->reap();
+  if (reaped.ok() && !*reaped) return;
+  exec.ended.reset();
+  if (!exec.is_read) return;
+  if (exec.channel && !exec.has_told_exit) {
+    exec.channel->close("what ran the command has ended without a word");
+  }
+  // Not from inside a call of its pipe.
+  exec.finished = loop_.after(base::Duration(0), [this, id] { finish(id); });
+}
+
+void Execs::finish(Id id) { execs_.erase(id); }
+
+std::vector<pid_t> Execs::own_children() const {
+  std::vector<pid_t> children;
+  for (const auto& [id, exec] : execs_) {
+    if (exec.helper && !exec.helper->reaped()) children.push_back(exec.helper->pid());
+  }
+  return children;
+}
+
+std::vector<pid_t> Execs::processes() const {
+  std::vector<pid_t> all = own_children();
+  for (const pid_t child : own_children()) {
+    const auto below = process::descendants_of(child);
+    all.insert(all.end(), below.begin(), below.end());
+  }
+  return all;
+}
+
+}  // namespace gangrun::agent

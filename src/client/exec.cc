@@ -1,0 +1,253 @@
+#include "client/exec.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "base/signal_status.h"
+#include "base/strings.h"
+#include "client/exec_session.h"
+#include "client/fail.h"
+#include "client/place.h"
+#include "client/raw_terminal.h"
+#include "client/sites.h"
+#include "client/task_way.h"
+#include "cluster/kept/local_site.h"
+#include "cluster/question.h"
+#include "job/limits.h"
+#include "net/client.h"
+#include "net/event_loop.h"
+#include "registry/exec_frames.h"
+#include "registry/paths.h"
+#include "registry/tunnel.h"
+
+namespace gangrun::client {
+
+namespace {
+
+// As in programs that run another one: gangrun's own errors. All others are the command's, with 126
+// and 127 where it could not be started.
+constexpr auto kOwnTrouble = static_cast<ExitStatus>(125);
+
+constexpr const char* kLoopback = "127.0.0.1";
+
+// How the agent of the task is reached.
+struct Target {
+  job::JobStatus status;
+  job::TaskId task;
+  cluster::TunnelAgent agent;
+};
+
+base::Result<job::TaskId> task_of(const job::JobStatus& status, const std::string& name) {
+  const auto text_of = [](const job::TaskStatus& one) { return job::to_string(one.task); };
+  std::vector<std::string> all;
+  std::ranges::transform(status.tasks, std::back_inserter(all), text_of);
+  constexpr std::size_t kMaxNamed = 10;
+  if (all.size() > kMaxNamed) {
+    all.resize(kMaxNamed);
+    all.emplace_back("…");
+  }
+  if (name.empty()) {
+    if (status.tasks.size() == 1) return status.tasks.front().task;
+    return base::invalid_argument(base::format("{} has {} tasks: name one of {}", status.id,
+                                               status.tasks.size(), base::join(all, ", ")));
+  }
+  GANGRUN_ASSIGN(const job::TaskId wanted, job::parse_task_id(name));
+  const auto found =
+      std::ranges::find_if(status.tasks, [&](const auto& one) { return one.task == wanted; });
+  if (found == status.tasks.end()) {
+    return base::not_found(
+        base::format("{} has no task {}; it has {}", status.id, name, base::join(all, ", ")));
+  }
+  if (!job::is_final(found->state)) return wanted;
+  const std::string how =
+      found->exit ? job::to_words(*found->exit) : std::string(job::to_string(found->state));
+  return base::Error{base::Code::kFailedPrecondition, base::format("{} has ended: {}", name, how)};
+}
+
+// Beside its master an agent serves nothing until it is asked to.
+base::Result<cluster::TunnelAgent> agent_beside_us(cluster::Site& site, const std::string& job,
+                                                   const job::TaskId& task) {
+  cluster::Question question;
+  question.kind = registry::kExec;
+  question.tasks = {task};
+  GANGRUN_ASSIGN(const cluster::Answer answer, site.ask(job, question));
+  if (answer.tasks.empty()) return base::unavailable("it does not run");
+  const cluster::TaskAnswer& of_task = answer.tasks.front();
+  if (!of_task.refused.empty()) return base::unavailable(of_task.refused);
+  cluster::TunnelAgent agent{.host = kLoopback};
+  GANGRUN_ASSIGN(agent.port, base::json_member<std::uint16_t>(of_task.said, "port"));
+  GANGRUN_ASSIGN(agent.fingerprint, base::json_member<std::string>(of_task.said, "fingerprint"));
+  return agent;
+}
+
+base::Result<Target> find_target(const ExecOptions& options, const Context& context) {
+  GANGRUN_ASSIGN(const auto site, site_of(context, options.job));
+  Target target;
+  GANGRUN_ASSIGN(target.status, site->status(options.job));
+  const std::string& id = target.status.id;
+  if (job::is_final(target.status.state)) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("{} has {}", id, job::to_string(target.status.state))};
+  }
+  GANGRUN_ASSIGN(target.task, task_of(target.status, options.task));
+  const std::string name = job::to_string(target.task);
+  auto agent = site->tunnel_agent(id, target.task);
+  if (!agent.ok()) return std::move(agent).error();
+  if (agent->is_beside_us) {
+    auto near = agent_beside_us(*site, id, target.task);
+    if (!near.ok()) return std::move(near).error().context(name);
+    near->secret = agent->secret;
+    agent = std::move(near);
+  }
+  target.agent = *std::move(agent);
+  return target;
+}
+
+registry::ExecWindow window_of(int terminal) {
+  registry::ExecWindow window;
+  winsize size{};
+  if (::ioctl(terminal, TIOCGWINSZ, &size) != 0) return window;
+  if (size.ws_row > 0) window.rows = std::min<int>(size.ws_row, registry::kMaxWindowSide);
+  if (size.ws_col > 0) window.columns = std::min<int>(size.ws_col, registry::kMaxWindowSide);
+  return window;
+}
+
+// One command, from the connection to its end.
+class Beside {
+ public:
+  Beside(const Target& target, const ExecOptions& options, Context& context)
+      : target_(target), context_(context) {
+    begin_.command = options.command;
+    if (options.no_terminal || ::isatty(STDIN_FILENO) == 0 || ::isatty(STDOUT_FILENO) == 0) return;
+    begin_.terminal = window_of(STDOUT_FILENO);
+    begin_.term = context.variable("TERM");
+  }
+
+  // The command's end; the error is gangrun's own.
+  base::Result<registry::ExecExit> run();
+
+ private:
+  base::Result<> watch_signals();
+  base::Result<> make_way();
+  void connect(const net::Endpoint& agent);
+  void on_channel(std::unique_ptr<net::Channel> channel);
+  void on_signal(int number);
+  void end(base::Result<registry::ExecExit> how) {
+    if (!ended_) ended_ = std::move(how);
+  }
+
+  const Target& target_;
+  Context& context_;
+  registry::ExecBegin begin_;
+  net::EventLoop loop_;
+  net::Watch signals_;
+  std::optional<job::JobSpec> spec_;
+  std::unique_ptr<TaskWay> way_;
+  std::string broken_;  // what the way said last
+  net::Connecting connecting_;
+  std::unique_ptr<RawTerminal> raw_;
+  std::unique_ptr<ExecSession> session_;
+  std::optional<base::Result<registry::ExecExit>> ended_;
+};
+
+base::Result<registry::ExecExit> Beside::run() {
+  GANGRUN_TRY(watch_signals());
+  GANGRUN_TRY(make_way());
+  GANGRUN_ASSIGN(const net::Endpoint agent, way_->to_agent(target_.agent));
+  connect(agent);
+  (void)loop_.run_until([this] { return ended_.has_value(); },
+                        context_.clock.now() + job::kLongestJob);
+  raw_.reset();
+  session_.reset();
+  if (!ended_) return base::deadline_exceeded("the command took longer than any job may");
+  if (!ended_->ok() && !broken_.empty()) {
+    return base::Error{ended_->error().code,
+                       base::format("{}: {}", ended_->error().message, broken_)};
+  }
+  return *ended_;
+}
+
+base::Result<> Beside::watch_signals() {
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals({SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGWINCH},
+                                               [this](int number) { on_signal(number); }));
+  return {};
+}
+
+// The command's own user may interrupt it; whoever ends gangrun ends the command with it.
+void Beside::on_signal(int number) {
+  if (number == SIGWINCH) {
+    if (session_ && begin_.terminal) session_->set_window(window_of(STDOUT_FILENO));
+    return;
+  }
+  const bool is_for_command = number == SIGINT || number == SIGQUIT;
+  if (session_ && is_for_command) return session_->signal(number);
+  end(registry::ExecExit{base::kSignalStatus + number});
+}
+
+base::Result<> Beside::make_way() {
+  const std::string& job = target_.status.id;
+  const Place* place = context_.places.with_job(job);
+  if (place == nullptr) {
+    GANGRUN_ASSIGN(const std::string home, home_of(context_));
+    GANGRUN_ASSIGN(spec_, cluster::stored_spec(cluster::paths_of(home, job),
+                                               context_.places.rules().sections()));
+    place = context_.places.find(spec_->on);
+  }
+  if (place == nullptr) return base::not_found(base::format("{} is on no known place", job));
+  GANGRUN_ASSIGN(
+      way_,
+      place->way({.loop = loop_,
+                  .context = context_,
+                  .spec = spec_ ? &*spec_ : nullptr,
+                  .job = job,
+                  .task = target_.task,
+                  .on_broken = [this](const base::Error& error) { broken_ = error.message; }}));
+  return {};
+}
+
+void Beside::connect(const net::Endpoint& agent) {
+  net::ChannelOptions options = registry::tunnel_channel_options();
+  options.max_message_bytes = registry::kMaxExecFrameBytes;
+  connecting_ = net::connect_channel(
+      loop_, agent, std::string(registry::kExecPath),
+      {{"Authorization", "Bearer " + target_.agent.secret.reveal()}},
+      loop_.now() + registry::kTunnelConnectTimeout,
+      [this](base::Result<std::unique_ptr<net::Channel>> channel) {
+        if (!channel.ok()) return end(channel.error().context(job::to_string(target_.task)));
+        on_channel(*std::move(channel));
+      },
+      options);
+}
+
+void Beside::on_channel(std::unique_ptr<net::Channel> channel) {
+  if (begin_.terminal) {
+    auto raw = RawTerminal::enter(STDIN_FILENO);
+    if (!raw.ok()) return end(raw.error());
+    raw_ = *std::move(raw);
+  }
+  session_ = std::make_unique<ExecSession>(
+      loop_, ExecSession::Files{}, std::move(channel), begin_,
+      [this](base::Result<registry::ExecExit> how) { end(std::move(how)); });
+}
+
+}  // namespace
+
+ExitStatus exec(const ExecOptions& options, Context& context) {
+  const auto target = find_target(options, context);
+  if (!target.ok()) return fail(context, target.error(), kOwnTrouble);
+  const auto exit = Beside(*target, options, context).run();
+  if (!exit.ok()) return fail(context, exit.error(), kOwnTrouble);
+  if (!exit->refused.empty()) context.console.error(exit->refused);
+  return static_cast<ExitStatus>(exit->status);
+}
+
+}  // namespace gangrun::client
