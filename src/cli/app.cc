@@ -28,9 +28,10 @@ constexpr std::string_view kProgram = "gangrun";
 // The command whose words after "--" are that of tasks, and the one whose are another's beside one.
 constexpr std::string_view kCommandWithWords = "run";
 constexpr std::string_view kCommandBeside = "exec";
+constexpr std::string_view kCommandAgain = "rerun";
 
 bool takes_words(std::string_view command) {
-  return command == kCommandWithWords || command == kCommandBeside;
+  return command == kCommandWithWords || command == kCommandBeside || command == kCommandAgain;
 }
 
 // The names of commands in other programs of this kind.
@@ -101,6 +102,7 @@ void build(CLI::App& app, Request& request) {
                    "gangrun COMMAND --help shows the flags of a command.\n",
                    client::exit_status_help()));
   add_run(app, request);
+  add_rerun(app, request);
   add_ps(app, request);
   add_status(app, request);
   add_logs(app, request);

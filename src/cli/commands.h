@@ -38,6 +38,7 @@ void add_jobs(CLI::App& command, Request& request, std::vector<std::string>& job
 
 // Each adds one command, whose flags are read into memory that the command owns.
 void add_run(CLI::App& app, Request& request);
+void add_rerun(CLI::App& app, Request& request);
 void add_ps(CLI::App& app, Request& request);
 void add_status(CLI::App& app, Request& request);
 void add_logs(CLI::App& app, Request& request);

@@ -8,6 +8,7 @@
 #include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/field_flags.h"
+#include "cli/run_flags.h"
 #include "client/command.h"
 #include "client/place.h"
 #include "client/start_job.h"
@@ -110,16 +111,20 @@ void add_command_flags(CLI::App& command, client::RunOptions& options, FieldFlag
 
 }  // namespace
 
+void add_run_flags(CLI::App& command, client::RunOptions& options, const client::Places& places) {
+  FieldFlags fields(command, options.flags, places.rules());
+  add_task_flags(command, options, fields);
+  add_file_flags(command, fields);
+  add_end_flags(command, options.flags, fields);
+  add_command_flags(command, options, fields);
+  add_place_flags(command, options, fields, places);
+}
+
 void add_run(CLI::App& app, Request& request) {
   CLI::App* command = add_command(app, "run", "Start a job, show it, and wait for its end.");
   const auto options = std::make_shared<client::RunOptions>();
   add_positional(*command, "JOB.yaml", options->spec_path, false);
-  FieldFlags fields(*command, options->flags, request.places.rules());
-  add_task_flags(*command, *options, fields);
-  add_file_flags(*command, fields);
-  add_end_flags(*command, options->flags, fields);
-  add_command_flags(*command, *options, fields);
-  add_place_flags(*command, *options, fields, request.places);
+  add_run_flags(*command, *options, request.places);
   add_footer(
       *command,
       "The words after -- are the command of the tasks. Flags win over the file. The command runs\n"

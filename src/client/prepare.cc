@@ -17,6 +17,8 @@
 #include "frameworks/environment.h"
 #include "host/local_launch.h"
 #include "job/build.h"
+#include "job/draft.h"
+#include "job/section.h"
 #include "job/shipped_files.h"
 #include "job/spec_yaml.h"
 #include "job/units.h"
@@ -54,6 +56,24 @@ Result<> check_file(std::string_view key, const std::string& file, const std::st
   return {};
 }
 
+// The text of a job file as a draft, with the paths in it relative to it.
+Result<job::JobDraft> read_draft(const std::string& text, const std::string& spec_path,
+                                 const job::SectionList& sections) {
+  GANGRUN_ASSIGN(job::JobDraft draft, job::parse_spec(text, spec_path, sections));
+  const std::string folder = std::filesystem::path(spec_path).parent_path().string();
+  for (std::string& file : draft.spec.files) {
+    if (!job::has_scheme(file)) file = in_folder(folder, file);
+  }
+  const auto place = [&folder](std::map<std::string, std::string>& archives) {
+    for (auto& [name, path] : archives) {
+      if (!job::has_scheme(path)) path = in_folder(folder, path);
+    }
+  };
+  place(draft.spec.archives);
+  for (job::TaskSpec& task : draft.spec.tasks) place(task.archives);
+  return draft;
+}
+
 }  // namespace
 
 base::Error as_bad_input(const base::Error& error) { return base::invalid_argument(error.message); }
@@ -74,48 +94,41 @@ std::string in_folder(const std::string& folder, const std::string& path) {
   return (std::filesystem::path(folder) / path).lexically_normal().string();
 }
 
-Result<job::JobDraft> read_draft(const std::string& spec_path, const job::SectionList& sections) {
-  auto text = base::read_input(spec_path, job::kMaxSpecBytes);
-  if (!text.ok()) return as_bad_input(text.error());
-  GANGRUN_ASSIGN(job::JobDraft draft, job::parse_spec(*text, spec_path, sections));
-  const std::string folder = std::filesystem::path(spec_path).parent_path().string();
-  for (std::string& file : draft.spec.files) {
-    if (!job::has_scheme(file)) file = in_folder(folder, file);
+Result<> read_spec_text(RunOptions& options, const std::string& folder) {
+  if (options.spec_path.empty() || options.spec_text) return {};
+  const std::string path = in_folder(folder, options.spec_path);
+  const auto roles = meant_as_roles({options.spec_path});
+  if (roles && kind_of(path) == job::FileKind::kNone) {
+    return base::invalid_argument(
+        base::format("there is no job file {}; to start these tasks, use {}",
+                     path_in_quotes(options.spec_path), *roles));
   }
-  const auto place = [&folder](std::map<std::string, std::string>& archives) {
-    for (auto& [name, path] : archives) {
-      if (!job::has_scheme(path)) path = in_folder(folder, path);
-    }
-  };
-  place(draft.spec.archives);
-  for (job::TaskSpec& task : draft.spec.tasks) place(task.archives);
-  return draft;
+  if (options.spec_path.ends_with(".py") || options.spec_path.ends_with(".sh")) {
+    return base::invalid_argument(
+        base::format("{} is a script, not a job file; put -- before the tasks' command",
+                     path_in_quotes(options.spec_path)));
+  }
+  std::error_code failed;
+  if (!is_named_as_job_file(options.spec_path) && !std::filesystem::exists(path, failed) &&
+      !failed) {
+    return base::invalid_argument(
+        base::format("there is no job file {}; to run it as the tasks' command, put -- before it",
+                     path_in_quotes(options.spec_path)));
+  }
+  auto text = base::read_input(path, job::kMaxSpecBytes);
+  if (!text.ok()) return as_bad_input(text.error());
+  options.spec_text = *std::move(text);
+  return {};
 }
 
 Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder,
                               const job::Places& places, std::vector<std::string>* without_use) {
   std::optional<job::JobDraft> draft;
   if (!options.spec_path.empty()) {
-    const std::string path = in_folder(folder, options.spec_path);
-    const auto roles = meant_as_roles({options.spec_path});
-    if (roles && kind_of(path) == job::FileKind::kNone) {
-      return base::invalid_argument(
-          base::format("there is no job file {}; to start these tasks, use {}",
-                       path_in_quotes(options.spec_path), *roles));
-    }
-    if (options.spec_path.ends_with(".py") || options.spec_path.ends_with(".sh")) {
-      return base::invalid_argument(
-          base::format("{} is a script, not a job file; put -- before the tasks' command",
-                       path_in_quotes(options.spec_path)));
-    }
-    std::error_code failed;
-    if (!is_named_as_job_file(options.spec_path) && !std::filesystem::exists(path, failed) &&
-        !failed) {
-      return base::invalid_argument(
-          base::format("there is no job file {}; to run it as the tasks' command, put -- before it",
-                       path_in_quotes(options.spec_path)));
-    }
-    GANGRUN_ASSIGN(draft, read_draft(path, places.sections()));
+    RunOptions read = options;
+    GANGRUN_TRY(read_spec_text(read, folder));
+    GANGRUN_ASSIGN(draft, read_draft(*read.spec_text, in_folder(folder, options.spec_path),
+                                     places.sections()));
   }
   const job::Defaults defaults{
       .spec_path = options.spec_path, .places = &places, .without_use = without_use};

@@ -8,9 +8,7 @@
 #include "base/result.h"
 #include "client/context.h"
 #include "client/run_options.h"
-#include "job/draft.h"
 #include "job/place.h"
-#include "job/section.h"
 #include "job/shipped_files.h"
 #include "job/spec.h"
 #include "net/interfaces.h"
@@ -27,16 +25,15 @@ bool is_named_as_job_file(const std::string& word);
 // A path as it is found from `folder`, where gangrun was called.
 std::string in_folder(const std::string& folder, const std::string& path);
 
+// Reads the job file, if one is named and its text is not known.
+base::Result<> read_spec_text(RunOptions& options, const std::string& folder);
+
 // The job of a file (if one is named) and flags. Paths of `files` and `archives` in a file are
 // relative to the file, those in flags to the folder where gangrun was called. `without_use` gets
 // the paths of what the file has for other places than that where the job runs.
 base::Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder,
                                     const job::Places& places,
                                     std::vector<std::string>* without_use = nullptr);
-
-// A job file as a draft, its `files` as said above.
-base::Result<job::JobDraft> read_draft(const std::string& spec_path,
-                                       const job::SectionList& sections);
 
 // The same error as one about the input: that a named thing cannot be used is, whatever the reason.
 base::Error as_bad_input(const base::Error& error);

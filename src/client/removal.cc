@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "client/place.h"
+#include "client/run_record.h"
 #include "client/sites.h"
 #include "cluster/kept/last_job.h"
 #include "cluster/kept/local_site.h"
@@ -110,6 +111,7 @@ Result<> remove_job(Context& context, const std::string& id) {
   if (const Place* place = context.places.with_job(id)) {
     GANGRUN_TRY(place->own_jobs()->remove(id, context));
     cluster::forget_job_elsewhere(home, id);
+    forget_run(home, id);
     GANGRUN_TRY(remove_brought(brought_folder(home, id)));
     remove_staging(home, id);
     return {};

@@ -27,6 +27,8 @@ struct RunOptions {
   DisplayOptions display;
   std::vector<std::string> env_files;
   std::string spec_path;  // empty: the job is in the flags
+  // The job file as it was read; in a job that is started again, as it was then.
+  std::optional<std::string> spec_text{};
   std::optional<std::string> host;
   // What only one place takes: its flags (OwnFlag) and their values.
   std::map<std::string, std::optional<std::string>, std::less<>> of_place{};

@@ -12,6 +12,7 @@
 #include "client/ending_guard.h"
 #include "client/fail.h"
 #include "client/job_display.h"
+#include "client/run_record.h"
 #include "client/text.h"
 #include "client/zookeeper_input.h"
 #include "host/ending_signals.h"
@@ -101,7 +102,10 @@ Result<> Session::start() {
   GANGRUN_ASSIGN(folder_,
                  cluster::JobFolder::create(plan_.home, plan_.spec, context_.clock.wall_now()));
   Result<> started = start_master();
-  if (started.ok()) return started;
+  if (started.ok()) {
+    keep_run(folder_->id(), plan_.spec, options_, context_);
+    return started;
+  }
   master_.reset();
   folder_->remove();
   return started;

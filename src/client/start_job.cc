@@ -38,7 +38,7 @@ base::Error told_of_tasks(const base::Error& error, const RunOptions& options) {
       "-n {0}: -n is the namespace on Kubernetes; to start {0} tasks, use -r worker:{0}", *count));
 }
 
-base::Result<job::JobSpec> settle_input(const RunOptions& options, const Context& context,
+base::Result<job::JobSpec> settle_input(RunOptions& options, const Context& context,
                                         std::vector<std::string>& without_use) {
   GANGRUN_TRY(check_display(options.display));
   if (context.folder.empty()) {
@@ -46,6 +46,8 @@ base::Result<job::JobSpec> settle_input(const RunOptions& options, const Context
                        "the current folder, in which the tasks would run, is gone or cannot be "
                        "read; cd to another one"};
   }
+  const auto text = read_spec_text(options, context.folder);
+  if (!text.ok()) return told_of_tasks(text.error(), options);
   auto read = read_job(options, context.folder, context.places.rules(), &without_use);
   if (!read.ok()) return told_of_tasks(read.error(), options);
   job::JobSpec spec = *std::move(read);

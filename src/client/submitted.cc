@@ -4,11 +4,13 @@
 
 #include "base/format.h"
 #include "client/place.h"
+#include "client/run_record.h"
 
 namespace gangrun::client {
 
 ExitStatus leave_submitted(const std::string& id, const base::Json& json, const job::JobSpec& spec,
                            const RunOptions& options, Context& context) {
+  keep_run(id, spec, options, context);
   if (options.when_submitted) return options.when_submitted(id, spec);
   if (options.display.json) {
     context.console.out(base::dump_json(json) + "\n");

@@ -48,8 +48,13 @@ TEST_F(PrepareTest, PathsInAJobFileAreRelativeToIt) {
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   EXPECT_EQ(spec->name, "job");
   EXPECT_THAT(spec->files, testing::Contains("other.csv"));
-  EXPECT_THAT(read_draft(test_.folder() + "/jobs/job.yaml", places_.rules().sections())->spec.files,
+  options.flags.job_lists.clear();
+  EXPECT_THAT(read_job(options, test_.folder(), places_.rules())->files,
               ElementsAre(test_.folder() + "/jobs/data.csv"));
+  // One that is known as it was is not read again.
+  options.spec_text = "tasks: {worker: 1}\ncommand: \"true\"\nfiles: [then.csv]\n";
+  EXPECT_THAT(read_job(options, test_.folder(), places_.rules())->files,
+              ElementsAre(test_.folder() + "/jobs/then.csv"));
 }
 
 // The contents of an image cannot be checked from here.

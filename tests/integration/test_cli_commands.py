@@ -11,7 +11,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / "docs/commands.md"
-COMMANDS = ["run", "ps", "status", "logs", "result", "fetch", "kill", "rm", "wait", "attach", "open", "exec",
+COMMANDS = ["run", "rerun", "ps", "status", "logs", "result", "fetch", "kill", "rm", "wait", "attach", "open", "exec",
             "stacks", "kv", "barrier", "why", "explain", "history", "doctor", "completion", "ytf-submit",
             "tf-spawner", "check_hadoop_env", "version"]
 JOB = {"tasks": {"worker": {"instances": 2}}, "command": "true"}

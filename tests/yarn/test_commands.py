@@ -211,3 +211,22 @@ def test_a_command_runs_beside_a_task_for_the_jobs_user_only(jobs):
     other = jobs.of("mallory").order("exec", job.id, "worker:1", "--", "true")
     assert other.returncode == 125 and other.stderr.startswith("gangrun: "), other
     assert job.end()["state"] == "succeeded"
+
+
+@pytest.mark.gate
+def test_a_job_is_submitted_again_until_it_is_removed(jobs):
+    jobs.write("said.txt", "first\n")
+    job = jobs.submit("-r", "worker:1", "-m", "128m", "-f", "said.txt", "--", "cat", "said.txt")
+    jobs.wait_for_state(job, "succeeded")
+    jobs.write("said.txt", "second\n")
+    done = jobs.order("rerun", job, "--detach", "--json")
+    assert done.returncode == 0 and "said.txt has changed since" in done.stderr, done
+    again = json.loads(done.stdout)["job"]
+    jobs.started.append(again)
+    assert again != job
+    jobs.wait_for_state(again, "succeeded")
+    wait_until(lambda: jobs.lines(again) == ["worker:0 | second"], "the lines of the second job", 90)
+    assert jobs.hadoop.wait_for_application(job)["finalStatus"] == "SUCCEEDED"
+    assert jobs.order("rm", "--yes", job).returncode == 0
+    assert jobs.order("rerun", job).returncode != 0
+    assert jobs.order("rerun", again, "--dry-run").returncode == 0

@@ -12,6 +12,7 @@
 #include "client/fail.h"
 #include "client/plan.h"
 #include "client/prepare.h"
+#include "client/run_record.h"
 #include "client/sites.h"
 #include "client/submitted.h"
 #include "client/transfer_progress.h"
@@ -214,6 +215,7 @@ ExitStatus run_on_yarn(const job::JobSpec& asked, const RunOptions& options, Con
   const std::string text = hadoop::to_string(*id);
   note_as_last(context, text);
   if (options.detach) return leave_submitted(text, {{"job", text}}, spec, options, context);
+  keep_run(text, spec, options, context);
   return show_yarn_job(**access, text, {.ours = true, .allocation_limit = spec.timeouts.allocation},
                        options.display, context);
 }

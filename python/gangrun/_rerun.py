@@ -1,0 +1,36 @@
+"""Submit a past job again: `rerun`."""
+
+from __future__ import annotations
+
+import json
+from typing import Callable, Mapping, Optional, Sequence, Union
+
+from gangrun import _display, _program
+from gangrun._run import SUBMIT_LIMIT_S, Run, Status
+
+
+def rerun(job_id: str = "last", flags: Sequence[str] = (), *, block: bool = True, detach: bool = False,
+          display: Union[None, bool, str] = None, on_status: Optional[Callable[[Status], None]] = None,
+          on_line: Optional[Callable[[str, str, str], None]] = None, client_env: Optional[Mapping[str, str]] = None) -> Run:
+    """Submit a past job again as a new job, with its flags, files, folder and place, and wait for its end.
+
+    `flags` are those of `gangrun run`, such as ["-m", "8g"], and win over the job's own. The other arguments are those of `run`.
+    Raises NoSuchJob if there is no such job or nothing is known of how it was submitted, and InvalidJob if a file of it is gone:
+    a job that runs a Python function has none any more once it has ended.
+    """
+    kind = "none" if detach else _display.kind_of(display, block)
+    started = Run(on="yarn" if job_id.startswith("application_") else "local", env=client_env or {}, owned=not detach,
+                  on_status=on_status, on_line=on_line, with_lines=kind == "lines", display=_display.make(kind))
+    if detach:
+        done = _program.call(["rerun", job_id, "--detach", "--json", *flags], env=client_env, timeout=SUBMIT_LIMIT_S)
+        started._id = json.loads(done.stdout)["job"]
+        return started
+    try:
+        started._start(["rerun", job_id, *flags])
+        started._wait_for_id()
+    except BaseException:
+        started._end_interrupted()
+        raise
+    if block:
+        started._wait_blocking()
+    return started

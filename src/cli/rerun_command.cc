@@ -1,0 +1,123 @@
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "cli/command_builder.h"
+#include "cli/commands.h"
+#include "cli/run_flags.h"
+#include "client/fail.h"
+#include "client/prepare.h"
+#include "client/run_record.h"
+#include "client/start_job.h"
+#include "job/spec_yaml.h"
+
+namespace gangrun::cli {
+
+namespace {
+
+struct RerunOptions {
+  std::string job;
+  client::RunOptions more;
+};
+
+// The job runs in the folder in which the first one was started.
+base::Result<> enter(const std::string& id, const std::string& folder, client::Context& context) {
+  std::error_code failed;
+  std::filesystem::current_path(folder, failed);
+  if (failed) {
+    return base::invalid_argument(
+        base::format("{} was started in {}: {}", id, folder,
+                     base::from_errno(failed.value(), "it cannot be entered").message));
+  }
+  context.folder = folder;
+  if (const auto found = context.environment.find("PWD"); found != context.environment.end()) {
+    found->second = folder;
+  }
+  return {};
+}
+
+// Runs of the Python package have files beside their job file, which go at their end.
+base::Result<> check_beside(const std::string& id, const client::RunRecord& record) {
+  if (record.spec_path.empty() || !record.text) return {};
+  const std::string path = client::in_folder(record.folder, record.spec_path);
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (client::kind_of(folder) != job::FileKind::kNone ||
+      record.text->find(folder) == std::string::npos) {
+    return {};
+  }
+  return base::invalid_argument(base::format(
+      "{} needs files of {}, which is gone; a run of the Python package removes them at its end: "
+      "start it from there again",
+      id, folder));
+}
+
+// Files that are gone are an error of the start itself.
+void tell_changes(const std::string& id, const client::RunRecord& record,
+                  const std::vector<client::RecordedFile>& now, client::Context& context) {
+  for (const client::RecordedFile& file : now) {
+    for (const client::RecordedFile& then : record.files) {
+      if (then.path != file.path || then == file) continue;
+      context.console.error(base::format(
+          "{} has changed since {} was submitted; it is used as it is now", file.path, id));
+    }
+  }
+  if (record.spec_path.empty() || !record.text) return;
+  const auto text =
+      base::read_file(client::in_folder(record.folder, record.spec_path), job::kMaxSpecBytes);
+  if (text.ok() && *text != *record.text) {
+    context.console.error(base::format(
+        "{} has changed since {} was submitted; the job is as it was then", record.spec_path, id));
+  }
+}
+
+client::ExitStatus rerun(const RerunOptions& options, client::Context& context) {
+  const auto site = client::site_of(context, options.job);
+  if (!site.ok()) return fail(context, site.error());
+  const auto status = (*site)->status(options.job);
+  if (!status.ok()) return fail(context, status.error());
+  const std::string& id = status->id;
+  const auto home = client::home_of(context);
+  if (!home.ok()) return fail(context, home.error());
+  const auto record = client::kept_run(*home, id);
+  if (!record.ok()) return fail(context, record.error());
+  client::RunOptions run = client::run_options_of(*record);
+  client::add_options(options.more, run);
+  if (const auto entered = enter(id, record->folder, context); !entered.ok()) {
+    return fail(context, entered.error());
+  }
+  if (const auto there = check_beside(id, *record); !there.ok())
+    return fail(context, there.error());
+  std::vector<client::RecordedFile> now;
+  if (const auto spec = client::read_job(run, context.folder, context.places.rules()); spec.ok()) {
+    now = client::files_of(*spec, context.folder);
+  }
+  tell_changes(id, *record, now, context);
+  return client::start_job(std::move(run), context);
+}
+
+}  // namespace
+
+void add_rerun(CLI::App& app, Request& request) {
+  CLI::App* command = add_command(app, "rerun", "Submit a past job again, as a new job.");
+  const auto options = std::make_shared<RerunOptions>();
+  add_job(*command, request, options->job, false);
+  add_run_flags(*command, options->more, request.places);
+  add_footer(
+      *command,
+      "The new job has the job file, the flags, the command, the folder and the files of JOB; "
+      "flags\nand words after -- win over them. A file that has changed is used as it is now, and "
+      "that is\nsaid; one that is gone is an error. JOB is an id, the unambiguous beginning of "
+      "one, or last;\nwithout it, the last one.\n\n"
+      "Examples:\n  gangrun rerun\n  gangrun rerun wine-2026 -m 8g --dry-run\n");
+  on_chosen(*command, [&request, options] {
+    options->more.flags.command = request.command;
+    request.action = [options](client::Context& context) { return rerun(*options, context); };
+  });
+}
+
+}  // namespace gangrun::cli
