@@ -59,7 +59,7 @@ Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containm
                   }},
                  {registry::kExec, [this](const registry::AskMessage& /*question*/,
                                           const Stacks::Reply& reply) { reply(exec_address()); }}},
-      stacks_(loop, containment),
+      stacks_(loop, containment, [this] { return task_processes(); }),
       execs_(loop, containment) {}
 
 void Agent::on_ask(const registry::AskMessage& question) {

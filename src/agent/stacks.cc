@@ -41,7 +41,7 @@ void Stacks::look(std::chrono::milliseconds limit, Reply reply) {
   if (look_) {
     return reply(base::unavailable("somebody else looks at its stacks now"));
   }
-  std::vector<pid_t> pids = containment_.processes();
+  std::vector<pid_t> pids = processes_();
   if (pids.empty()) {
     return reply(
         base::Error{base::Code::kFailedPrecondition, containment_.containers().names.empty()

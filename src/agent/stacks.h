@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -27,8 +28,10 @@ class Stacks {
   // {"processes": [StackLook…]}
   using Reply = std::function<void(base::Result<base::Json>)>;
 
-  Stacks(net::EventLoop& loop, const process::Containment& containment)
-      : loop_(loop), containment_(containment) {}
+  // `processes`: those of the task.
+  Stacks(net::EventLoop& loop, const process::Containment& containment,
+         std::function<std::vector<pid_t>()> processes)
+      : loop_(loop), containment_(containment), processes_(std::move(processes)) {}
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
   ~Stacks() { end(); }
@@ -55,6 +58,7 @@ class Stacks {
 
   net::EventLoop& loop_;
   const process::Containment& containment_;
+  const std::function<std::vector<pid_t>()> processes_;
   std::optional<Look> look_;
 };
 

@@ -370,6 +370,8 @@ def test_the_commands_see_it_as_any_job_of_this_machine(start, run_gangrun, gang
         assert urllib.request.urlopen(url, timeout=LIMIT_S).read() == b"a board"
         opened.send_signal(signal.SIGINT)
         opened.communicate(timeout=LIMIT_S)
+    beside = run_gangrun("exec", "last", "worker:0", "--", "sh", "-c", "echo $GANGRUN_TASK_INDEX $OWN; exit 4")
+    assert (beside.status, beside.stdout.split()[0]) == (4, "0"), beside
     assert run_gangrun("kill", "last").status == 0
     assert job.cause()["sentence"].startswith("stopped by")
     assert "stopped by" in run_gangrun("why", "last").stdout
