@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import re
 import select
@@ -169,6 +170,28 @@ def test_it_ends_with_the_user(job, level, number, marked):
     wait_until(lambda: not found(), lambda: f"the end of {found()}", LIMIT_S)
     assert job.status()["state"] == "running"
     begun.communicate()
+
+
+def helpers(home):
+    """Of commands beside tasks: each has a guardian, which is the parent."""
+    found = {pid: words for pid, words in processes_with(f"GANGRUN_HOME={home}").items() if words[1:3] == ["beside", "agent"]}
+    parents = {pid: int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]) for pid in found}
+    return {"helper" if parents[pid] in found else "guardian": pid for pid in found}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("which", ["helper", "guardian"])
+def test_nothing_is_left_if_what_runs_it_is_killed(job, level, which, marked, home):
+    setting, found = marked
+    job.start("--containment", level)
+    begun = job.begun("env", setting, "sh", "-c", "trap '' TERM HUP INT; setsid sleep 900 & echo up; while :; do sleep 1; done")
+    assert begun.stdout.readline() == "up\n"
+    os.kill(helpers(home)[which], signal.SIGKILL)
+    _, err = begun.communicate(timeout=LIMIT_S)
+    assert begun.returncode == 125 and "has ended without a word" in err
+    wait_until(lambda: not found() and not helpers(home), lambda: f"the end of {found()}", LIMIT_S)
+    assert job.status()["state"] == "running"
+    assert job.exec("true").returncode == 0
 
 
 def test_it_ends_with_the_task(job, marked):
