@@ -6,8 +6,8 @@
 
 #include "base/check.h"
 #include "base/overloaded.h"
+#include "net/tunnel_flow.h"
 #include "registry/exec_frames.h"
-#include "registry/tunnel_flow.h"
 
 // Whatever can be read can be written and is understood as the same again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   GANGRUN_CHECK(again.ok() && *again == *frame, once);
   std::visit(gangrun::base::Overloaded{
                  [](const registry::ExecFlow& flow) {
-                   registry::TunnelFlow side;
+                   net::TunnelFlow side;
                    (void)side.on_message(flow.message);
                  },
                  [](const registry::ExecBegin&) {},

@@ -9,9 +9,9 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/strings.h"
-#include "job/build.h"
-#include "job/plan_json.h"
-#include "job/spec_yaml.h"
+#include "jobfile/build.h"
+#include "jobfile/plan_json.h"
+#include "jobfile/spec_yaml.h"
 #include "rules_of_places.h"
 
 namespace {
@@ -23,7 +23,7 @@ constexpr std::string_view kFile =
     "evaluator: {}}\ncommand: x\n";
 
 // The letter at the front of a line says which flag the rest is given to.
-void give(char letter, std::string value, job::Flags& flags, bool& with_file) {
+void give(char letter, std::string value, jobfile::Flags& flags, bool& with_file) {
   switch (letter) {
     case 'r': flags.roles.push_back(std::move(value)); break;
     case 'm': flags.fields["memory"].push_back(std::move(value)); break;
@@ -75,24 +75,24 @@ void give(char letter, std::string value, job::Flags& flags, bool& with_file) {
 // its canonical JSON as the same job.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  job::Flags flags;
+  jobfile::Flags flags;
   bool with_file = false;
   for (std::string& line : gangrun::base::split(text, '\n')) {
     if (!line.empty()) give(line.front(), line.substr(1), flags, with_file);
   }
-  std::optional<job::JobDraft> draft;
+  std::optional<jobfile::JobDraft> draft;
   if (with_file) {
-    auto parsed = job::parse_spec(kFile, "job.yaml", rules_of_places().sections());
+    auto parsed = jobfile::parse_spec(kFile, "job.yaml", rules_of_places().sections());
     GANGRUN_CHECK(parsed.ok(), kFile);
     draft = std::move(*parsed);
   }
-  const auto spec = job::build(draft, flags, {.places = &rules_of_places()});
+  const auto spec = jobfile::build(draft, flags, {.places = &rules_of_places()});
   if (!spec.ok()) {
     GANGRUN_CHECK(!spec.error().message.empty(), size);
     return 0;
   }
-  const gangrun::base::Json json = job::to_json(*spec);
-  const auto back = job::job_spec_from_json(json, rules_of_places().sections());
+  const gangrun::base::Json json = jobfile::to_json(*spec);
+  const auto back = jobfile::job_spec_from_json(json, rules_of_places().sections());
   GANGRUN_CHECK(back.ok() && *back == *spec, gangrun::base::dump_json(json));
   return 0;
 }

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
-#include "cluster/ssh/keeper_messages.h"
+#include "ssh/keeper_messages.h"
 
 namespace {
 
@@ -19,10 +19,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   namespace cluster = gangrun::cluster;
   const auto json = base::parse_json({reinterpret_cast<const char*>(data), size}, kMaxBytes);
   if (!json.ok()) return 0;
-  const auto message = cluster::keeper_message_from_json(*json);
+  const auto message = ssh::keeper_message_from_json(*json);
   if (!message.ok()) return 0;
   const base::Json once = cluster::to_json(*message);
-  const auto again = cluster::keeper_message_from_json(once);
+  const auto again = ssh::keeper_message_from_json(once);
   GANGRUN_CHECK(again.ok() && cluster::to_json(*again) == once, base::dump_json(once));
   return 0;
 }

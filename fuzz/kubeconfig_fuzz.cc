@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "job/yaml_json.h"
+#include "jobfile/yaml_json.h"
 #include "kubernetes/access.h"
 
 using namespace gangrun;  // NOLINT: a program of its own
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data), size);
   kubernetes::Surroundings surroundings;
   surroundings.environment = {{"KUBECONFIG", "/k"}, {"https_proxy", "p:1"}, {"no_proxy", text}};
-  surroundings.parse_yaml = job::yaml_to_json;
+  surroundings.parse_yaml = jobfile::yaml_to_json;
   surroundings.read = [&](const std::string& path) {
     if (path == "/none") return base::Result<std::string>(base::not_found(path));
     return base::Result<std::string>(text);

@@ -6,8 +6,8 @@
 
 #include "base/check.h"
 #include "base/json.h"
-#include "cluster/kubernetes/pod_facts.h"
-#include "cluster/kubernetes/pod_words.h"
+#include "kubernetes/pods/pod_facts.h"
+#include "kubernetes/pods/pod_words.h"
 
 namespace {
 
@@ -27,12 +27,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto json = base::parse_json(text, kMaxBytes);
   if (!json.ok()) return 0;
-  const cluster::PodFacts facts = cluster::pod_facts(*json, "task");
-  const std::string warning = cluster::latest_warning(*json);
-  GANGRUN_CHECK(!cluster::pending_words(facts, warning).empty(), text);
-  (void)cluster::start_trouble(facts);
-  const auto lost = cluster::loss_of(facts);
+  const kubernetes::pods::PodFacts facts = kubernetes::pods::pod_facts(*json, "task");
+  const std::string warning = kubernetes::pods::latest_warning(*json);
+  GANGRUN_CHECK(!kubernetes::pods::pending_words(facts, warning).empty(), text);
+  (void)kubernetes::pods::start_trouble(facts);
+  const auto lost = kubernetes::pods::loss_of(facts);
   GANGRUN_CHECK(!lost || !job::to_words(*lost).empty(), text);
-  check(cluster::exit_report(facts));
+  check(kubernetes::pods::exit_report(facts));
   return 0;
 }

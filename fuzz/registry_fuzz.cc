@@ -20,11 +20,11 @@
 #include "base/log.h"
 #include "base/overloaded.h"
 #include "job/described.h"
+#include "net/tunnel_flow.h"
 #include "registry/desk.h"
 #include "registry/join.h"
 #include "registry/messages.h"
 #include "registry/rendezvous_relay.h"
-#include "registry/tunnel_flow.h"
 
 namespace {
 
@@ -257,29 +257,29 @@ class Requests final : public registry::RendezvousRelayOutput {
 // Messages of the other side of a tunnel, which this side answers as far as it may. (A length of
 // 255 stands for as many bytes as a message may have, all the same.)
 void tunnel(std::string_view bytes) {
-  registry::TunnelFlow flow;
+  net::TunnelFlow flow;
   std::string large;
   while (!bytes.empty()) {
     const auto length = static_cast<unsigned char>(bytes.front());
     std::string_view message = bytes.substr(1, length);
     bytes.remove_prefix(1 + message.size());
     if (length == 255) {
-      large.assign(registry::kMaxTunnelMessageBytes, message.empty() ? 'd' : message.front());
+      large.assign(net::kMaxTunnelMessageBytes, message.empty() ? 'd' : message.front());
       message = large;
     }
     const auto read = flow.on_message(message);
     if (!read.ok()) return;
     std::visit(base::Overloaded{
-                   [&flow](const registry::TunnelData& data) {
+                   [&flow](const net::TunnelData& data) {
                      if (data.bytes.size() % 2 == 0) (void)flow.taken(data.bytes.size());
                      const std::size_t answer = std::min(flow.may_send(), data.bytes.size() * 3);
                      if (answer > 0) (void)flow.data(std::string(answer, 'a'));
                    },
-                   [&flow](const registry::TunnelEnd&) { (void)flow.taken(0); },
-                   [](const base::OneOf<registry::TunnelOpened, registry::TunnelTaken> auto&) {},
+                   [&flow](const net::TunnelEnd&) { (void)flow.taken(0); },
+                   [](const base::OneOf<net::TunnelOpened, net::TunnelTaken> auto&) {},
                },
                *read);
-    GANGRUN_CHECK(flow.on_the_way() <= registry::kTunnelWindowBytes, flow.on_the_way());
+    GANGRUN_CHECK(flow.on_the_way() <= net::kTunnelWindowBytes, flow.on_the_way());
   }
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/strings.h"
 #include "sasl/digest_md5.h"
-#include "sasl/gssapi.h"
+#include "sasl/gssapi_mechanism.h"
 
 using namespace gangrun;  // NOLINT: a program of its own
 

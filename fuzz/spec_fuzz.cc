@@ -6,9 +6,9 @@
 
 #include "base/check.h"
 #include "base/json.h"
-#include "job/build.h"
-#include "job/plan_json.h"
-#include "job/spec_yaml.h"
+#include "jobfile/build.h"
+#include "jobfile/plan_json.h"
+#include "jobfile/spec_yaml.h"
 #include "rules_of_places.h"
 
 // Any text as a job file: it never crashes, every error is one line with its source, and whatever
@@ -17,26 +17,26 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   namespace base = gangrun::base;
   namespace job = gangrun::job;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto draft = job::parse_spec(text, "job.yaml", rules_of_places().sections());
+  const auto draft = jobfile::parse_spec(text, "job.yaml", rules_of_places().sections());
   if (!draft.ok()) {
     const std::string& message = draft.error().message;
     GANGRUN_CHECK(message.starts_with("job.yaml:"), message);
     GANGRUN_CHECK(message.find('\n') == std::string::npos, message);
     return 0;
   }
-  const auto spec = job::build(*draft, {}, {.places = &rules_of_places()});
+  const auto spec = jobfile::build(*draft, {}, {.places = &rules_of_places()});
   if (!spec.ok()) {
     GANGRUN_CHECK(!spec.error().message.empty(), size);
     return 0;
   }
-  const base::Json json = job::to_json(*spec);
-  const auto back = job::job_spec_from_json(json, rules_of_places().sections());
+  const base::Json json = jobfile::to_json(*spec);
+  const auto back = jobfile::job_spec_from_json(json, rules_of_places().sections());
   GANGRUN_CHECK(back.ok() && *back == *spec, base::dump_json(json));
   const std::string dumped = base::dump_json(json);
   if (dumped.size() > job::kMaxSpecBytes) return 0;
-  const auto reread = job::parse_spec(dumped, "plan.json", rules_of_places().sections());
+  const auto reread = jobfile::parse_spec(dumped, "plan.json", rules_of_places().sections());
   GANGRUN_CHECK(reread.ok(), dumped, reread.error().message);
-  const auto rebuilt = job::build(*reread, {}, {.places = &rules_of_places()});
+  const auto rebuilt = jobfile::build(*reread, {}, {.places = &rules_of_places()});
   GANGRUN_CHECK(rebuilt.ok() && *rebuilt == *spec, dumped);
   return 0;
 }

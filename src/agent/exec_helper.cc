@@ -17,13 +17,13 @@
 #include "base/overloaded.h"
 #include "base/unique_fd.h"
 #include "net/event_loop.h"
+#include "net/tunnel_flow.h"
 #include "process/child.h"
 #include "process/containment.h"
 #include "process/first_process.h"
 #include "process/pipe.h"
 #include "process/pseudo_terminal.h"
 #include "process/spawn.h"
-#include "registry/tunnel_flow.h"
 
 // The way of the bytes: the user's terminal or pipes, a WebSocket to the agent, two pipes to this
 // process, and from here a terminal or three pipes to the command. The windows of TunnelFlow hold
@@ -69,7 +69,7 @@ class Beside {
   // One output of the command.
   struct Output {
     ExecStream which;
-    registry::TunnelFlow flow{};
+    net::TunnelFlow flow{};
     base::UniqueFd fd{};
     net::Watch readable{};
   };
@@ -209,12 +209,12 @@ void Beside::on_flow(const registry::ExecFlow& flow) {
   if (!message.ok()) return loop_.stop();
   const bool is_main = flow.stream == ExecStream::kMain;
   std::visit(base::Overloaded{
-                 [&](const registry::TunnelData& data) {
+                 [&](const net::TunnelData& data) {
                    if (is_main) in_bytes_ += data.bytes;
                  },
-                 [&](const registry::TunnelTaken&) { read_on(stream); },
-                 [](const registry::TunnelEnd&) {},
-                 [](const registry::TunnelOpened&) {},
+                 [&](const net::TunnelTaken&) { read_on(stream); },
+                 [](const net::TunnelEnd&) {},
+                 [](const net::TunnelOpened&) {},
              },
              *message);
   if (is_main) write_input();

@@ -165,7 +165,8 @@ std::optional<std::string> meant_word(const std::string& word,
 // The command or flag that an unknown word may have meant. `given` is all that stands before a
 // "--", or nothing.
 std::string explain_extra(const CLI::App& app, const std::string& word,
-                          const std::vector<std::string>& given, const job::Places& places) {
+                          const std::vector<std::string>& given,
+                          const jobfile::RulesOfPlaces& places) {
   const CLI::App* command = chosen_command(app);
   const CommandModel model = model_of(command == nullptr ? app : *command);
   const std::string name = word.substr(0, word.find('='));

@@ -14,8 +14,8 @@
 #include "client/place.h"
 #include "client/report.h"
 #include "client/text.h"
-#include "cluster/kept/job_folder.h"
 #include "host/ending_signals.h"
+#include "host/job_folder.h"
 #include "job/limits.h"
 #include "net/event_loop.h"
 #include "process/signals.h"
@@ -67,7 +67,7 @@ base::Result<> Attached::start() {
   for (const job::TaskStatus& task : status_.tasks) tasks.push_back(task.task);
   display_ = std::make_unique<client::JobDisplay>(
       loop_, context_, client::view_options(options_.display, tasks), [this] { return look(); });
-  GANGRUN_TRY(display_->open_logs(cluster::JobPaths{status_.folder}.logs(), status_.tasks));
+  GANGRUN_TRY(display_->open_logs(host::JobPaths{status_.folder}.logs(), status_.tasks));
   display_->start(status_);
   tell_news();
   return {};

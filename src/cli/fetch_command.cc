@@ -19,8 +19,8 @@
 #include "client/removal.h"
 #include "client/sites.h"
 #include "client/transfer_progress.h"
-#include "cluster/kept/job_folder.h"
-#include "cluster/kept/local_site.h"
+#include "host/job_folder.h"
+#include "host/local_site.h"
 
 namespace gangrun::cli {
 
@@ -49,7 +49,7 @@ struct Found {
 };
 
 base::Result<std::vector<client::BroughtRest>> bring_rests(const job::JobSpec& spec,
-                                                           const cluster::JobPaths& paths,
+                                                           const host::JobPaths& paths,
                                                            const FetchOptions& options,
                                                            client::TransferProgress& progress,
                                                            client::Context& context) {
@@ -71,14 +71,14 @@ base::Result<Found> find_outputs(const FetchOptions& options, client::Context& c
         place->own_jobs()->fetch(id, folder_of_task(options.task), folder, progress, context));
     return Found{std::move(folder)};
   }
-  GANGRUN_ASSIGN(const auto ids, cluster::job_ids(home));
-  GANGRUN_ASSIGN(const std::string id, cluster::resolve_job(ids, options.job));
-  const cluster::JobPaths paths = cluster::paths_of(home, id);
+  GANGRUN_ASSIGN(const auto ids, host::job_ids(home));
+  GANGRUN_ASSIGN(const std::string id, host::resolve_job(ids, options.job));
+  const host::JobPaths paths = host::paths_of(home, id);
   GANGRUN_ASSIGN(const auto site, client::home_site(context));
   const auto status = site->status(id);
   Found found{paths.outputs()};
   if (!status.ok()) found.record = status.error();
-  auto spec = cluster::stored_spec(paths, context.places.rules().sections());
+  auto spec = host::stored_spec(paths, context.places.rules().sections());
   if (spec.ok()) {
     found.spec = *std::move(spec);
     GANGRUN_TRY(check_fetched_name(*found.spec, options.task));

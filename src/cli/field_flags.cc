@@ -5,27 +5,27 @@
 #include "base/format.h"
 #include "cli/command_builder.h"
 #include "client/command.h"
-#include "job/task_fields.h"
+#include "jobfile/task_fields.h"
 
 namespace gangrun::cli {
 
 void FieldFlags::add(std::string_view path) {
-  for (const job::TaskField& field : job::plain_task_fields()) {
+  for (const jobfile::TaskField& field : jobfile::plain_task_fields()) {
     if (field.path == path) add(field);
   }
 }
 
 void FieldFlags::add_job(std::string_view path) {
-  for (const job::JobField& field : places_.job_fields()) {
+  for (const jobfile::JobField& field : places_.job_fields()) {
     if (field.path == path) add(field);
   }
 }
 
 void FieldFlags::add_others() {
-  for (const job::TaskField& field : job::plain_task_fields()) {
+  for (const jobfile::TaskField& field : jobfile::plain_task_fields()) {
     if (!flags_.fields.contains(field.path)) add(field);
   }
-  for (const job::JobField& field : places_.job_fields()) {
+  for (const jobfile::JobField& field : places_.job_fields()) {
     const std::string_view path = field.path;
     const std::size_t dot = path.find('.');
     if (dot != std::string_view::npos && places_.find(path.substr(0, dot)) != nullptr) {
@@ -38,11 +38,11 @@ void FieldFlags::add_others() {
   }
 }
 
-void FieldFlags::add(const job::TaskField& field) {
+void FieldFlags::add(const jobfile::TaskField& field) {
   if (const auto flag = client::flag_of(field, flags_)) add_flags(command_, {*flag});
 }
 
-void FieldFlags::add(const job::JobField& field) {
+void FieldFlags::add(const jobfile::JobField& field) {
   if (const auto flag = client::flag_of(field, flags_, places_)) add_flags(command_, {*flag});
 }
 

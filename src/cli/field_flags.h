@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "job/flags.h"
-#include "job/place.h"
+#include "jobfile/flags.h"
+#include "jobfile/place_rules.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
 class App;
@@ -15,7 +15,7 @@ namespace gangrun::cli {
 // added here. All three outlive this.
 class FieldFlags {
  public:
-  FieldFlags(CLI::App& command, job::Flags& flags, const job::Places& places)
+  FieldFlags(CLI::App& command, jobfile::Flags& flags, const jobfile::RulesOfPlaces& places)
       : command_(command), flags_(flags), places_(places) {}
 
   // By the path of a field of task types ("memory"), or of the job ("timeouts.stop").
@@ -25,12 +25,12 @@ class FieldFlags {
   void add_others();
 
  private:
-  void add(const job::TaskField& field);
-  void add(const job::JobField& field);
+  void add(const jobfile::TaskField& field);
+  void add(const jobfile::JobField& field);
 
   CLI::App& command_;
-  job::Flags& flags_;
-  const job::Places& places_;
+  jobfile::Flags& flags_;
+  const jobfile::RulesOfPlaces& places_;
 };
 
 }  // namespace gangrun::cli

@@ -9,8 +9,8 @@
 #include "client/text.h"
 #include "job/described.h"
 #include "job/json_text.h"
-#include "job/table_words.h"
 #include "job/units.h"
+#include "jobfile/table_words.h"
 
 namespace gangrun::cli {
 
@@ -47,7 +47,7 @@ std::vector<client::Span> row_of(const cluster::ListedJob& job) {
             {client::harmless_sentence(job.unreadable)}};
   }
   const std::string cause = status.cause && status.state != job::JobState::kSucceeded
-                                ? client::harmless_sentence(job::table_words(*status.cause))
+                                ? client::harmless_sentence(jobfile::table_words(*status.cause))
                                 : std::string();
   // A lost one has lived at least so long.
   const std::string lost_mark = status.state == job::JobState::kLost ? "≥ " : "";

@@ -8,9 +8,9 @@
 
 #include "base/format.h"
 #include "cli/commands.h"
-#include "kerberos/gssapi.h"
 #include "mirror/login_errand.h"
 #include "sasl/gssapi.h"
+#include "sasl/gssapi_mechanism.h"
 
 namespace gangrun::cli {
 
@@ -30,7 +30,7 @@ base::Result<std::string> next_line() {
 
 // The login, and who has to live as long as it.
 struct Begun {
-  std::unique_ptr<kerberos::Identity> identity;
+  std::unique_ptr<sasl::Identity> identity;
   std::unique_ptr<sasl::Gssapi> mechanism;
 };
 
@@ -43,11 +43,11 @@ base::Result<Begun> begin(const client::Context& context) {
     // Before there is a thread: the library reads it from there only.
     ::setenv("KRB5_CONFIG", errand.krb5_config.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
   }
-  GANGRUN_ASSIGN(const kerberos::Principal server, kerberos::parse_principal(errand.server));
+  GANGRUN_ASSIGN(const sasl::Principal server, sasl::parse_principal(errand.server));
   Begun begun;
   GANGRUN_ASSIGN(begun.identity,
-                 kerberos::open_identity({.principal = errand.principal, .keytab = errand.keytab}));
-  GANGRUN_ASSIGN(auto security, begun.identity->open(server, kerberos::Mechanism::kKerberos));
+                 sasl::open_identity({.principal = errand.principal, .keytab = errand.keytab}));
+  GANGRUN_ASSIGN(auto security, begun.identity->open(server, sasl::GssMechanism::kKerberos));
   // The connection after the login is not guarded: whoever wants that has TLS.
   begun.mechanism = std::make_unique<sasl::Gssapi>(
       std::move(security), std::vector<sasl::Protection>{sasl::Protection::kAuthentication},

@@ -13,8 +13,8 @@
 #include "client/place.h"
 #include "client/prepare.h"
 #include "client/task_way.h"
-#include "cluster/kept/local_site.h"
 #include "host/ending_signals.h"
+#include "host/local_site.h"
 #include "job/limits.h"
 #include "job/units.h"
 #include "net/event_loop.h"
@@ -132,8 +132,8 @@ base::Result<std::unique_ptr<client::TaskWay>> Opened::make_way() {
   const client::Place* place = context_.places.with_job(job_);
   if (place == nullptr) {
     GANGRUN_ASSIGN(const std::string home, client::home_of(context_));
-    GANGRUN_ASSIGN(spec, cluster::stored_spec(cluster::paths_of(home, job_),
-                                              context_.places.rules().sections()));
+    GANGRUN_ASSIGN(
+        spec, host::stored_spec(host::paths_of(home, job_), context_.places.rules().sections()));
     place = context_.places.find(spec->on);
   }
   if (place == nullptr) return base::not_found(base::format("{} is on no known place", job_));

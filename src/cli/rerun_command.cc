@@ -14,7 +14,7 @@
 #include "client/prepare.h"
 #include "client/run_record.h"
 #include "client/start_job.h"
-#include "job/spec_yaml.h"
+#include "jobfile/spec_yaml.h"
 
 namespace gangrun::cli {
 
@@ -46,7 +46,7 @@ base::Result<> check_beside(const std::string& id, const client::RunRecord& reco
   if (record.spec_path.empty() || !record.text) return {};
   const std::string path = client::in_folder(record.folder, record.spec_path);
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  if (client::kind_of(folder) != job::FileKind::kNone ||
+  if (client::kind_of(folder) != jobfile::FileKind::kNone ||
       record.text->find(folder) == std::string::npos) {
     return {};
   }

@@ -20,7 +20,7 @@ namespace {
 
 // Flags that say what each task is.
 void add_task_flags(CLI::App& command, client::RunOptions& options, FieldFlags& fields) {
-  job::Flags& flags = options.flags;
+  jobfile::Flags& flags = options.flags;
   begin_group(command, "The tasks");
   add_list(command, "-r,--roles", flags.roles, "TYPE:N,...", "Number of tasks of each type");
   fields.add("memory");
@@ -54,7 +54,7 @@ void add_file_flags(CLI::App& command, FieldFlags& fields) {
   fields.add_job("keep_folders");
 }
 
-void add_end_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields) {
+void add_end_flags(CLI::App& command, jobfile::Flags& flags, FieldFlags& fields) {
   begin_group(command, "Their end, and restarts");
   fields.add_job("success");
   fields.add("policy");
@@ -74,7 +74,7 @@ void add_end_flags(CLI::App& command, job::Flags& flags, FieldFlags& fields) {
 
 void add_place_flags(CLI::App& command, client::RunOptions& options, FieldFlags& fields,
                      const client::Places& places) {
-  job::Flags& flags = options.flags;
+  jobfile::Flags& flags = options.flags;
   begin_group(command, "Where they run");
   fields.add_job("on");
   add_list(command, "--hosts", flags.hosts, "NAME[:SLOTS],...",

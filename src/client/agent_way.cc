@@ -28,7 +28,7 @@ base::Result<std::string> AgentWay::take(const job::TaskStatus* task,
 
 base::Result<> AgentWay::open_entrance(const base::Secret& secret) {
   if (entrance_) return {};
-  entrance_ = std::make_unique<registry::TunnelEntrance>(loop_, secret, on_broken_);
+  entrance_ = std::make_unique<net::TunnelEntrance>(loop_, secret, on_broken_);
   GANGRUN_ASSIGN(port_, entrance_->listen(wanted_port_).context("--port"));
   return {};
 }

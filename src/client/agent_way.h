@@ -8,8 +8,8 @@
 #include "client/task_way.h"
 #include "net/client.h"
 #include "net/event_loop.h"
+#include "net/tunnel_entrance.h"
 #include "registry/control.h"
-#include "registry/tunnel_entrance.h"
 
 namespace gangrun::client {
 
@@ -45,7 +45,7 @@ class AgentWay final : public TaskWay {
       base::stderr_logger("gangrun open", base::LogLevel::kWarning);
   std::unique_ptr<registry::ControlServer> exit_;  // of a task beside us
   std::optional<net::Endpoint> own_exit_;
-  std::unique_ptr<registry::TunnelEntrance> entrance_;
+  std::unique_ptr<net::TunnelEntrance> entrance_;
 };
 
 }  // namespace gangrun::client

@@ -5,17 +5,17 @@
 #include "base/format.h"
 #include "base/overloaded.h"
 #include "base/strings.h"
-#include "job/field.h"
-#include "job/task_fields.h"
+#include "jobfile/field.h"
+#include "jobfile/task_fields.h"
 
 namespace gangrun::client {
 
 namespace {
 
-FlagTarget target_of(const job::JobField& field, job::Flags& flags) {
-  const job::FlagForms forms = field.row->info.flag.forms;
-  if (forms == job::FlagForms::kSwitch) return &flags.job_switches[field.path];
-  if (forms == job::FlagForms::kItems || forms == job::FlagForms::kEach) {
+FlagTarget target_of(const jobfile::JobField& field, jobfile::Flags& flags) {
+  const jobfile::FlagForms forms = field.row->info.flag.forms;
+  if (forms == jobfile::FlagForms::kSwitch) return &flags.job_switches[field.path];
+  if (forms == jobfile::FlagForms::kItems || forms == jobfile::FlagForms::kEach) {
     return &flags.job_lists[field.path];
   }
   return &flags.job_fields[field.path];
@@ -31,31 +31,31 @@ bool is_given(const Flag& flag) {
       flag.target);
 }
 
-std::optional<Flag> flag_of(const job::TaskField& field, job::Flags& flags) {
-  const job::FieldInfo& info = field.row->info;
+std::optional<Flag> flag_of(const jobfile::TaskField& field, jobfile::Flags& flags) {
+  const jobfile::FieldInfo& info = field.row->info;
   if (info.flag.names.empty()) return std::nullopt;
-  return Flag{std::string(info.flag.names), &flags.fields[field.path], job::value_in_help(info),
-              job::help_of(info)};
+  return Flag{std::string(info.flag.names), &flags.fields[field.path], jobfile::value_in_help(info),
+              jobfile::help_of(info)};
 }
 
-std::optional<Flag> flag_of(const job::JobField& field, job::Flags& flags,
-                            const job::Places& places) {
-  const job::FieldInfo& info = field.row->info;
+std::optional<Flag> flag_of(const jobfile::JobField& field, jobfile::Flags& flags,
+                            const jobfile::RulesOfPlaces& places) {
+  const jobfile::FieldInfo& info = field.row->info;
   if (info.flag.names.empty()) return std::nullopt;
-  Flag flag{std::string(info.flag.names), target_of(field, flags), job::value_in_help(info),
-            job::help_of(info)};
+  Flag flag{std::string(info.flag.names), target_of(field, flags), jobfile::value_in_help(info),
+            jobfile::help_of(info)};
   if (field.path == "on") {
     flag.value = base::format("{}", base::join(places.names(), "|"));
-    flag.help += ": " + places.words(&job::Place::words);
+    flag.help += ": " + places.words(&jobfile::PlaceRules::words);
   }
   return flag;
 }
 
-std::vector<Flag> flags_of(std::span<const std::string_view> paths, job::Flags& flags,
-                           const job::Places& places) {
+std::vector<Flag> flags_of(std::span<const std::string_view> paths, jobfile::Flags& flags,
+                           const jobfile::RulesOfPlaces& places) {
   std::vector<Flag> found;
   for (const std::string_view path : paths) {
-    for (const job::JobField& field : places.job_fields()) {
+    for (const jobfile::JobField& field : places.job_fields()) {
       if (field.path != path) continue;
       if (auto flag = flag_of(field, flags, places)) found.push_back(*std::move(flag));
     }

@@ -10,8 +10,8 @@
 #include "base/result.h"
 #include "client/context.h"
 #include "client/run_options.h"
-#include "job/flags.h"
-#include "job/place.h"
+#include "jobfile/flags.h"
+#include "jobfile/place_rules.h"
 
 // Flags and commands as values, for the rooms that do not read the command line themselves.
 namespace gangrun::client {
@@ -43,12 +43,12 @@ struct Command {
 bool is_given(const Flag& flag);
 
 // The flag of a field's row, if it has one.
-std::optional<Flag> flag_of(const job::TaskField& field, job::Flags& flags);
-std::optional<Flag> flag_of(const job::JobField& field, job::Flags& flags,
-                            const job::Places& places);
+std::optional<Flag> flag_of(const jobfile::TaskField& field, jobfile::Flags& flags);
+std::optional<Flag> flag_of(const jobfile::JobField& field, jobfile::Flags& flags,
+                            const jobfile::RulesOfPlaces& places);
 // Those of the job's fields at these paths.
-std::vector<Flag> flags_of(std::span<const std::string_view> paths, job::Flags& flags,
-                           const job::Places& places);
+std::vector<Flag> flags_of(std::span<const std::string_view> paths, jobfile::Flags& flags,
+                           const jobfile::RulesOfPlaces& places);
 
 // The flags of every command that shows a running job.
 std::vector<Flag> display_flags(DisplayOptions& options);

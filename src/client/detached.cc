@@ -50,7 +50,7 @@ class Submission {
   explicit Submission(const Context& context) : context_(context) {}
 
   // The folder of the job; on an error nothing of it is left. kCancelled: somebody interrupted it.
-  Result<cluster::JobPaths> submit(const RunPlan& plan);
+  Result<host::JobPaths> submit(const RunPlan& plan);
   // The signal that came too late to keep the job from its start; empty: none. The job is stopped.
   [[nodiscard]] const std::string& stopped_by() const { return interrupted_by_; }
 
@@ -63,7 +63,7 @@ class Submission {
   const Context& context_;
   net::EventLoop loop_;
   std::unique_ptr<EndingGuard> guard_;
-  std::optional<cluster::JobFolder> folder_;
+  std::optional<host::JobFolder> folder_;
   process::Pipe pipe_;
   net::Watch told_;
   std::string text_;  // that was told, without its whole lines
@@ -72,14 +72,13 @@ class Submission {
   std::string interrupted_by_;
 };
 
-Result<cluster::JobPaths> Submission::submit(const RunPlan& plan) {
+Result<host::JobPaths> Submission::submit(const RunPlan& plan) {
   GANGRUN_ASSIGN(guard_,
                  EndingGuard::start_in(loop_, {.signals = host::job_signals(),
                                                .on_signal = [this](int n) { on_signal(n); }}));
   GANGRUN_TRY(check_required_zookeeper(loop_, plan.spec, plan.zookeeper_files, {}, context_,
                                        [this] { return !interrupted_by_.empty(); }));
-  GANGRUN_ASSIGN(folder_,
-                 cluster::JobFolder::create(plan.home, plan.spec, context_.clock.wall_now()));
+  GANGRUN_ASSIGN(folder_, host::JobFolder::create(plan.home, plan.spec, context_.clock.wall_now()));
   Result<> submitted = hand_over(plan);
   if (submitted.ok()) return folder_->paths();
   // One that is only late finds its folder gone and ends; so do its tasks.
@@ -90,7 +89,7 @@ Result<cluster::JobPaths> Submission::submit(const RunPlan& plan) {
 }
 
 Result<> Submission::hand_over(const RunPlan& plan) {
-  const cluster::JobPaths& paths = folder_->paths();
+  const host::JobPaths& paths = folder_->paths();
   GANGRUN_TRY(base::write_private_file(
       paths.launch(), base::dump_json_indented(base::to_json(plan.launch)) + "\n"));
   GANGRUN_TRY(base::write_private_file(paths.environment(), joined(context_.environment)));

@@ -20,14 +20,14 @@
 #include "client/raw_terminal.h"
 #include "client/sites.h"
 #include "client/task_way.h"
-#include "cluster/kept/local_site.h"
 #include "cluster/question.h"
+#include "host/local_site.h"
 #include "job/limits.h"
 #include "net/client.h"
 #include "net/event_loop.h"
+#include "net/tunnel.h"
 #include "registry/exec_frames.h"
 #include "registry/paths.h"
-#include "registry/tunnel.h"
 
 namespace gangrun::client {
 
@@ -198,8 +198,8 @@ base::Result<> Beside::make_way() {
   const Place* place = context_.places.with_job(job);
   if (place == nullptr) {
     GANGRUN_ASSIGN(const std::string home, home_of(context_));
-    GANGRUN_ASSIGN(spec_, cluster::stored_spec(cluster::paths_of(home, job),
-                                               context_.places.rules().sections()));
+    GANGRUN_ASSIGN(
+        spec_, host::stored_spec(host::paths_of(home, job), context_.places.rules().sections()));
     place = context_.places.find(spec_->on);
   }
   if (place == nullptr) return base::not_found(base::format("{} is on no known place", job));
@@ -215,12 +215,12 @@ base::Result<> Beside::make_way() {
 }
 
 void Beside::connect(const net::Endpoint& agent) {
-  net::ChannelOptions options = registry::tunnel_channel_options();
+  net::ChannelOptions options = net::tunnel_channel_options();
   options.max_message_bytes = registry::kMaxExecFrameBytes;
   connecting_ = net::connect_channel(
       loop_, agent, std::string(registry::kExecPath),
       {{"Authorization", "Bearer " + target_.agent.secret.reveal()}},
-      loop_.now() + registry::kTunnelConnectTimeout,
+      loop_.now() + net::kTunnelConnectTimeout,
       [this](base::Result<std::unique_ptr<net::Channel>> channel) {
         if (!channel.ok()) return end(channel.error().context(job::to_string(target_.task)));
         on_channel(*std::move(channel));

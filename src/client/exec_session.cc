@@ -74,13 +74,13 @@ base::Result<> ExecSession::on_flow(const registry::ExecFlow& flow) {
   Output& output = flow.stream == ExecStream::kMain ? out_ : err_;
   GANGRUN_ASSIGN(const auto message, output.flow.on_message(flow.message));
   std::visit(base::Overloaded{
-                 [&](const registry::TunnelData& data) {
+                 [&](const net::TunnelData& data) {
                    output.bytes += data.bytes;
                    write_on(output);
                  },
-                 [&](const registry::TunnelTaken&) { read_on(); },
-                 [&](const registry::TunnelEnd&) { tell_taken(output, 0); },
-                 [](const registry::TunnelOpened&) {},
+                 [&](const net::TunnelTaken&) { read_on(); },
+                 [&](const net::TunnelEnd&) { tell_taken(output, 0); },
+                 [](const net::TunnelOpened&) {},
              },
              message);
   return {};

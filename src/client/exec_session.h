@@ -9,8 +9,8 @@
 #include "base/result.h"
 #include "net/channel.h"
 #include "net/event_loop.h"
+#include "net/tunnel_flow.h"
 #include "registry/exec_frames.h"
-#include "registry/tunnel_flow.h"
 
 namespace gangrun::client {
 
@@ -38,7 +38,7 @@ class ExecSession {
   struct Output {
     int fd;
     registry::ExecStream which;
-    registry::TunnelFlow flow{};
+    net::TunnelFlow flow{};
     std::string bytes{};  // that it has not taken
     bool is_broken = false;
     net::Watch writable{};

@@ -10,7 +10,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "client/prepare.h"
-#include "job/validate.h"
+#include "jobfile/validate.h"
 
 namespace gangrun::client {
 
@@ -26,7 +26,7 @@ using Environment = std::map<std::string, std::string>;
 Result<std::string> with_value(std::string text, const Environment& environment) {
   if (text.find('=') != std::string::npos) return text;
   const std::string name = text.substr(text.rfind(':') + 1);  // 0 where there is none
-  if (auto valid = job::check_variable_name(name); !valid.ok()) {
+  if (auto valid = jobfile::check_variable_name(name); !valid.ok()) {
     return valid.error().context(base::format("'{}'", text));
   }
   const auto found = environment.find(name);
@@ -39,7 +39,7 @@ Result<std::string> with_value(std::string text, const Environment& environment)
 
 Result<std::string> read_line(std::string_view line, const Environment& environment) {
   const std::string name(line.substr(0, line.find('=')));
-  if (auto valid = job::check_variable_name(name); !valid.ok()) {
+  if (auto valid = jobfile::check_variable_name(name); !valid.ok()) {
     return valid.error().context(base::format("'{}'", name));
   }
   return with_value(std::string(line), environment);

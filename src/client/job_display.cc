@@ -55,7 +55,7 @@ JobDisplay::JobDisplay(net::EventLoop& loop, Context& context, const ViewOptions
 base::Result<> JobDisplay::open_logs(const std::string& log_folder,
                                      const std::vector<job::TaskStatus>& tasks) {
   if (!view_->wants_lines()) return {};
-  GANGRUN_ASSIGN(logs_, cluster::LocalLogs::open(log_folder, tasks, request_));
+  GANGRUN_ASSIGN(logs_, host::LocalLogs::open(log_folder, tasks, request_));
   look_after(kFirstLook);
   return {};
 }

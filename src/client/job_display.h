@@ -7,7 +7,7 @@
 #include "client/context.h"
 #include "client/job_view.h"
 #include "client/run_options.h"
-#include "cluster/kept/local_logs.h"
+#include "host/local_logs.h"
 #include "job/spec.h"
 #include "job/status.h"
 #include "net/event_loop.h"
@@ -66,7 +66,7 @@ class JobDisplay {
   std::function<job::JobStatus()> status_;
   const cluster::LogRequest request_;
   std::unique_ptr<JobView> view_;
-  std::unique_ptr<cluster::LocalLogs> logs_;
+  std::unique_ptr<host::LocalLogs> logs_;
   net::Watch logs_watch_;
   net::Watch out_watch_;
   net::Watch err_watch_;

@@ -14,11 +14,11 @@ namespace {
 
 using base::Result;
 
-job::Places rules_of(const std::vector<std::unique_ptr<Place>>& places) {
-  std::vector<job::Place> rules;
+jobfile::RulesOfPlaces rules_of(const std::vector<std::unique_ptr<Place>>& places) {
+  std::vector<jobfile::PlaceRules> rules;
   rules.reserve(places.size());
   for (const auto& place : places) rules.push_back(place->rules());
-  return job::Places(std::move(rules));
+  return jobfile::RulesOfPlaces(std::move(rules));
 }
 
 bool has_own_flag(const Place& place, std::string_view name) {
@@ -42,7 +42,7 @@ Places::Places(std::vector<std::unique_ptr<Place>> places)
     : places_(std::move(places)), rules_(rules_of(places_)) {}
 
 const Place* Places::find(std::string_view name) const {
-  const job::Place* rules = rules_.find(name);
+  const jobfile::PlaceRules* rules = rules_.find(name);
   if (rules == nullptr) return nullptr;
   return places_[static_cast<std::size_t>(rules - rules_.all().data())].get();
 }
@@ -67,7 +67,7 @@ std::vector<std::string> Places::names_with_jobs() const {
 }
 
 Result<> Places::check_flags(const RunOptions& options, const job::JobSpec& spec) const {
-  const job::Place* rules = rules_.find(spec.on);
+  const jobfile::PlaceRules* rules = rules_.find(spec.on);
   const bool needs_hosts = spec.zookeeper && spec.zookeeper->hosts.empty();
   if (needs_hosts && rules != nullptr && !rules->gives_zookeeper_hosts) {
     return base::invalid_argument(

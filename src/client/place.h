@@ -19,10 +19,10 @@
 #include "client/task_way.h"
 #include "client/transfer_progress.h"
 #include "cluster/check.h"
-#include "cluster/kept/job_folder.h"
 #include "cluster/site.h"
 #include "host/backend.h"
-#include "job/place.h"
+#include "host/job_folder.h"
+#include "jobfile/place_rules.h"
 #include "net/event_loop.h"
 
 namespace gangrun::client {
@@ -109,7 +109,7 @@ class OwnJobs {
 class Place {
  public:
   virtual ~Place() = default;
-  [[nodiscard]] virtual job::Place rules() const = 0;
+  [[nodiscard]] virtual jobfile::PlaceRules rules() const = 0;
 
   [[nodiscard]] virtual std::vector<OwnFlag> own_flags() const { return {}; }
   // `run`. The flags that it does not take, with the reason ("the master is elsewhere"), or none.
@@ -145,14 +145,14 @@ class Place {
   // `fetch`: brings what is kept elsewhere of the files of an ended job of this machine to its
   // outputs, where that was not brought at its end; `task`: as the user says, empty for all.
   [[nodiscard]] virtual base::Result<std::vector<BroughtRest>> fetch_rest(
-      const job::JobSpec& /*spec*/, const cluster::JobPaths& /*paths*/, const std::string& /*task*/,
+      const job::JobSpec& /*spec*/, const host::JobPaths& /*paths*/, const std::string& /*task*/,
       TransferProgress& /*progress*/, Context& /*context*/) const {
     return std::vector<BroughtRest>();
   }
   // `rm`: takes away what is kept elsewhere of an ended job of this machine. An error tells what is
   // still there, and where.
   [[nodiscard]] virtual base::Result<> remove(const job::JobSpec& /*spec*/,
-                                              const cluster::JobPaths& /*paths*/,
+                                              const host::JobPaths& /*paths*/,
                                               Context& /*context*/) const {
     return {};
   }
@@ -167,7 +167,7 @@ class Places {
   explicit Places(std::vector<std::unique_ptr<Place>> places);
 
   [[nodiscard]] const std::vector<std::unique_ptr<Place>>& all() const { return places_; }
-  [[nodiscard]] const job::Places& rules() const { return rules_; }
+  [[nodiscard]] const jobfile::RulesOfPlaces& rules() const { return rules_; }
   // Null where there is none of this name.
   [[nodiscard]] const Place* find(std::string_view name) const;
   // The place whose jobs have such ids; null: it is a job of this machine.
@@ -183,7 +183,7 @@ class Places {
 
  private:
   std::vector<std::unique_ptr<Place>> places_;
-  job::Places rules_;
+  jobfile::RulesOfPlaces rules_;
 };
 
 }  // namespace gangrun::client

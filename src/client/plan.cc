@@ -12,11 +12,11 @@
 #include "base/strings.h"
 #include "client/text.h"
 #include "frameworks/environment.h"
-#include "job/container.h"
-#include "job/hosts.h"
-#include "job/plan_json.h"
-#include "job/task_fields.h"
 #include "job/units.h"
+#include "jobfile/container.h"
+#include "jobfile/hosts.h"
+#include "jobfile/plan_json.h"
+#include "jobfile/task_fields.h"
 #include "process/levels.h"
 
 namespace gangrun::client {
@@ -93,7 +93,7 @@ void add_field(Lines& lines, std::string_view name, const std::string& value) {
 std::string how_images_run(const Plan& plan) {
   std::string words = plan.image_runner;
   std::vector<std::string> mounts;
-  for (const job::Mount& mount : plan.spec.mounts) mounts.push_back(job::to_string(mount));
+  for (const job::Mount& mount : plan.spec.mounts) mounts.push_back(jobfile::to_string(mount));
   if (!mounts.empty()) words += base::format("; it sees {}", base::join(mounts, ", "));
   return words;
 }
@@ -116,12 +116,12 @@ base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines&
   if (task.min_instances) {
     add_field(lines, "at least", count_text(*task.min_instances, "task"));
   }
-  for (const job::TaskField& field : job::plain_task_fields()) {
-    const job::FieldInfo& info = field.row->info;
-    if (info.has_own_words || job::has_default(*field.row, task)) continue;
+  for (const jobfile::TaskField& field : jobfile::plain_task_fields()) {
+    const jobfile::FieldInfo& info = field.row->info;
+    if (info.has_own_words || jobfile::has_default(*field.row, task)) continue;
     std::string name(info.key);
     std::replace(name.begin(), name.end(), '_', ' ');
-    add_field(lines, name, job::text_of(info, field.row->get(task)));
+    add_field(lines, name, jobfile::text_of(info, field.row->get(task)));
   }
   if (task.ports != job::Ports{}) add_field(lines, "ports", ports_words(task.ports));
   if (const std::string& image = plan.spec.image_of(task); !image.empty()) {
@@ -198,7 +198,7 @@ base::Result<Json> plan_json(const Plan& plan) {
       tasks.push_back(task_json(plan, task, index, variables));
     }
   }
-  return Json{{"job", job::to_json(plan.spec)},
+  return Json{{"job", jobfile::to_json(plan.spec)},
               {"place", plan.spec.on},
               {"host", plan.host},
               {"working_folder", plan.working_folder},
@@ -220,7 +220,7 @@ base::Result<Lines> plan_lines(const Plan& plan) {
   add_field(lines, "keeps in", plan.job_folder);
   if (!spec.hosts.empty()) {
     std::vector<std::string> hosts;
-    for (const job::Host& host : spec.hosts) hosts.push_back(job::to_string(host));
+    for (const job::Host& host : spec.hosts) hosts.push_back(jobfile::to_string(host));
     add_field(lines, "hosts", base::format("{}", base::join(hosts, ", ")));
   }
   if (!spec.interface.empty()) add_field(lines, "interface", spec.interface);

@@ -16,12 +16,12 @@
 #include "client/text.h"
 #include "frameworks/environment.h"
 #include "host/local_launch.h"
-#include "job/build.h"
-#include "job/draft.h"
-#include "job/section.h"
-#include "job/shipped_files.h"
-#include "job/spec_yaml.h"
 #include "job/units.h"
+#include "jobfile/build.h"
+#include "jobfile/draft.h"
+#include "jobfile/section.h"
+#include "jobfile/shipped_files.h"
+#include "jobfile/spec_yaml.h"
 #include "net/hosts.h"
 #include "net/interfaces.h"
 
@@ -57,16 +57,16 @@ Result<> check_file(std::string_view key, const std::string& file, const std::st
 }
 
 // The text of a job file as a draft, with the paths in it relative to it.
-Result<job::JobDraft> read_draft(const std::string& text, const std::string& spec_path,
-                                 const job::SectionList& sections) {
-  GANGRUN_ASSIGN(job::JobDraft draft, job::parse_spec(text, spec_path, sections));
+Result<jobfile::JobDraft> read_draft(const std::string& text, const std::string& spec_path,
+                                     const jobfile::SectionList& sections) {
+  GANGRUN_ASSIGN(jobfile::JobDraft draft, jobfile::parse_spec(text, spec_path, sections));
   const std::string folder = std::filesystem::path(spec_path).parent_path().string();
   for (std::string& file : draft.spec.files) {
-    if (!job::has_scheme(file)) file = in_folder(folder, file);
+    if (!jobfile::has_scheme(file)) file = in_folder(folder, file);
   }
   const auto place = [&folder](std::map<std::string, std::string>& archives) {
     for (auto& [name, path] : archives) {
-      if (!job::has_scheme(path)) path = in_folder(folder, path);
+      if (!jobfile::has_scheme(path)) path = in_folder(folder, path);
     }
   };
   place(draft.spec.archives);
@@ -78,11 +78,12 @@ Result<job::JobDraft> read_draft(const std::string& text, const std::string& spe
 
 base::Error as_bad_input(const base::Error& error) { return base::invalid_argument(error.message); }
 
-job::FileKind kind_of(const std::string& path) {
+jobfile::FileKind kind_of(const std::string& path) {
   std::error_code failed;
   const auto status = std::filesystem::status(path, failed);
-  if (std::filesystem::is_directory(status)) return job::FileKind::kFolder;
-  return std::filesystem::is_regular_file(status) ? job::FileKind::kFile : job::FileKind::kNone;
+  if (std::filesystem::is_directory(status)) return jobfile::FileKind::kFolder;
+  return std::filesystem::is_regular_file(status) ? jobfile::FileKind::kFile
+                                                  : jobfile::FileKind::kNone;
 }
 
 bool is_named_as_job_file(const std::string& word) {
@@ -98,7 +99,7 @@ Result<> read_spec_text(RunOptions& options, const std::string& folder) {
   if (options.spec_path.empty() || options.spec_text) return {};
   const std::string path = in_folder(folder, options.spec_path);
   const auto roles = meant_as_roles({options.spec_path});
-  if (roles && kind_of(path) == job::FileKind::kNone) {
+  if (roles && kind_of(path) == jobfile::FileKind::kNone) {
     return base::invalid_argument(
         base::format("there is no job file {}; to start these tasks, use {}",
                      path_in_quotes(options.spec_path), *roles));
@@ -122,17 +123,18 @@ Result<> read_spec_text(RunOptions& options, const std::string& folder) {
 }
 
 Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder,
-                              const job::Places& places, std::vector<std::string>* without_use) {
-  std::optional<job::JobDraft> draft;
+                              const jobfile::RulesOfPlaces& places,
+                              std::vector<std::string>* without_use) {
+  std::optional<jobfile::JobDraft> draft;
   if (!options.spec_path.empty()) {
     RunOptions read = options;
     GANGRUN_TRY(read_spec_text(read, folder));
     GANGRUN_ASSIGN(draft, read_draft(*read.spec_text, in_folder(folder, options.spec_path),
                                      places.sections()));
   }
-  const job::Defaults defaults{
+  const jobfile::Defaults defaults{
       .spec_path = options.spec_path, .places = &places, .without_use = without_use};
-  auto spec = job::build(draft, options.flags, defaults);
+  auto spec = jobfile::build(draft, options.flags, defaults);
   if (!spec.ok()) return as_bad_input(spec.error());
   const auto served = frameworks::check(*spec);
   if (!served.ok()) return as_bad_input(served.error());
@@ -148,8 +150,8 @@ Result<> check_files(const job::JobSpec& spec, const std::string& folder, bool a
     return std::filesystem::exists(in_folder(folder, path), ignored);
   };
   for (const std::string& file : spec.files) {
-    if (job::is_cluster_url(file)) continue;
-    const job::LocalFile named = job::split_name(file);
+    if (jobfile::is_cluster_url(file)) continue;
+    const jobfile::LocalFile named = jobfile::split_name(file);
     const bool is_renamed = !named.name.empty() && !is_there(file);
     GANGRUN_TRY(check_file("files", is_renamed ? named.path : file, folder));
     // If nothing is brought, nothing gets another name.
@@ -161,7 +163,7 @@ Result<> check_files(const job::JobSpec& spec, const std::string& folder, bool a
   }
   for (const job::TaskSpec& task : spec.tasks) {
     for (const auto& [name, path] : spec.archives_of(task)) {
-      if (job::is_cluster_url(path)) continue;
+      if (jobfile::is_cluster_url(path)) continue;
       GANGRUN_TRY(check_file(base::format("archives.{}", name), path, folder));
     }
   }

@@ -8,16 +8,16 @@
 #include "base/result.h"
 #include "client/context.h"
 #include "client/run_options.h"
-#include "job/place.h"
-#include "job/shipped_files.h"
 #include "job/spec.h"
+#include "jobfile/place_rules.h"
+#include "jobfile/shipped_files.h"
 #include "net/interfaces.h"
 
 // All checks before a job is started: what is wrong here is bad input.
 namespace gangrun::client {
 
 // The kind of file at an absolute path.
-job::FileKind kind_of(const std::string& path);
+jobfile::FileKind kind_of(const std::string& path);
 
 // Whether a word of the command line has the ending of job files.
 bool is_named_as_job_file(const std::string& word);
@@ -32,7 +32,7 @@ base::Result<> read_spec_text(RunOptions& options, const std::string& folder);
 // relative to the file, those in flags to the folder where gangrun was called. `without_use` gets
 // the paths of what the file has for other places than that where the job runs.
 base::Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder,
-                                    const job::Places& places,
+                                    const jobfile::RulesOfPlaces& places,
                                     std::vector<std::string>* without_use = nullptr);
 
 // The same error as one about the input: that a named thing cannot be used is, whatever the reason.

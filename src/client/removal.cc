@@ -12,8 +12,8 @@
 #include "client/place.h"
 #include "client/run_record.h"
 #include "client/sites.h"
-#include "cluster/kept/last_job.h"
-#include "cluster/kept/local_site.h"
+#include "host/last_job.h"
+#include "host/local_site.h"
 #include "process/wait_for.h"
 
 namespace gangrun::client {
@@ -30,8 +30,8 @@ constexpr std::chrono::milliseconds kMoment(500);
 // A lock that is let go of tells nobody.
 constexpr std::chrono::milliseconds kLookAgain(20);
 
-bool is_led(const cluster::JobPaths& paths) {
-  return cluster::has_master(paths) || cluster::has_supervisor(paths);
+bool is_led(const host::JobPaths& paths) {
+  return host::has_master(paths) || host::has_supervisor(paths);
 }
 
 base::Error not_ended(const std::string& id) {
@@ -67,7 +67,7 @@ std::string brought_folder(const std::string& home, const std::string& id) {
   return base::format("{}/outputs/{}", home, id);
 }
 
-Result<bool> goes_on(const Context& context, const cluster::JobPaths& paths,
+Result<bool> goes_on(const Context& context, const host::JobPaths& paths,
                      const Result<job::JobStatus>& status, base::Duration limit) {
   // A detached job may go on without a master for a while. One whose record cannot be read has
   // none.
@@ -98,10 +98,10 @@ Result<std::string> ended_job(const Context& context, const std::string& job) {
     return place->own_jobs()->ended_job(job, context);
   }
   GANGRUN_ASSIGN(const std::string home, home_of(context));
-  GANGRUN_ASSIGN(const auto ids, cluster::job_ids(home));
-  GANGRUN_ASSIGN(std::string id, cluster::resolve_job(ids, job));
+  GANGRUN_ASSIGN(const auto ids, host::job_ids(home));
+  GANGRUN_ASSIGN(std::string id, host::resolve_job(ids, job));
   GANGRUN_ASSIGN(const auto site, home_site(context));
-  GANGRUN_ASSIGN(const bool is_on, goes_on(context, cluster::paths_of(home, id), site->status(id)));
+  GANGRUN_ASSIGN(const bool is_on, goes_on(context, host::paths_of(home, id), site->status(id)));
   if (is_on) return not_ended(id);
   return id;
 }
@@ -110,21 +110,21 @@ Result<> remove_job(Context& context, const std::string& id) {
   GANGRUN_ASSIGN(const std::string home, home_of(context));
   if (const Place* place = context.places.with_job(id)) {
     GANGRUN_TRY(place->own_jobs()->remove(id, context));
-    cluster::forget_job_elsewhere(home, id);
+    host::forget_job_elsewhere(home, id);
     forget_run(home, id);
     GANGRUN_TRY(remove_brought(brought_folder(home, id)));
     remove_staging(home, id);
     return {};
   }
-  const cluster::JobPaths paths = cluster::paths_of(home, id);
-  const auto spec = cluster::stored_spec(paths, context.places.rules().sections());
+  const host::JobPaths paths = host::paths_of(home, id);
+  const auto spec = host::stored_spec(paths, context.places.rules().sections());
   // If a job's description cannot be read, nobody knows where the job was.
   if (spec.ok()) {
     if (const Place* place = context.places.find(spec->on)) {
       GANGRUN_TRY(place->remove(*spec, paths, context));
     }
   }
-  GANGRUN_TRY(cluster::remove_ended_job(paths));
+  GANGRUN_TRY(host::remove_ended_job(paths));
   remove_staging(home, id);
   return {};
 }

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "client/context.h"
-#include "cluster/kept/job_folder.h"
+#include "host/job_folder.h"
 #include "job/status.h"
 
 namespace gangrun::client {
@@ -19,7 +19,7 @@ std::string brought_folder(const std::string& home, const std::string& id);
 // that is waited for, which is said where it takes longer than a moment; kUnavailable after
 // `limit`.
 inline constexpr std::chrono::seconds kMasterLeaves(30);
-base::Result<bool> goes_on(const Context& context, const cluster::JobPaths& paths,
+base::Result<bool> goes_on(const Context& context, const host::JobPaths& paths,
                            const base::Result<job::JobStatus>& status,
                            base::Duration limit = kMasterLeaves);
 

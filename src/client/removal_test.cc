@@ -24,7 +24,7 @@ struct GoesOnTest : testing::Test {
     spec.tasks.resize(1);
     spec.tasks[0].type = "worker";
     spec.command.words = {"true"};
-    auto made = cluster::JobFolder::create(test.folder(), spec, base::WallTime());
+    auto made = host::JobFolder::create(test.folder(), spec, base::WallTime());
     EXPECT_TRUE(made.ok()) << made.error().message;
     folder.emplace(*std::move(made));
   }
@@ -33,7 +33,7 @@ struct GoesOnTest : testing::Test {
   }
 
   TestContext test;
-  std::optional<cluster::JobFolder> folder;  // as its master has it
+  std::optional<host::JobFolder> folder;  // as its master has it
 };
 
 // `rm` said that the job had not ended, and `fetch` that there was nothing.

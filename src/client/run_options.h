@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "client/exit_status.h"
-#include "job/flags.h"
 #include "job/spec.h"
+#include "jobfile/flags.h"
 
 namespace gangrun::client {
 
@@ -23,7 +23,7 @@ struct DisplayOptions {
 
 // The options of `gangrun run`.
 struct RunOptions {
-  job::Flags flags;
+  jobfile::Flags flags;
   DisplayOptions display;
   std::vector<std::string> env_files;
   std::string spec_path;  // empty: the job is in the flags

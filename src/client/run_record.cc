@@ -14,8 +14,8 @@
 #include "base/strings.h"
 #include "client/prepare.h"
 #include "client/sites.h"
-#include "cluster/kept/job_folder.h"
-#include "job/shipped_files.h"
+#include "host/job_folder.h"
+#include "jobfile/shipped_files.h"
 
 namespace gangrun::client {
 
@@ -32,23 +32,25 @@ constexpr const char* kEnding = ".json";
 
 struct NamedList {
   const char* name;
-  std::vector<std::string> job::Flags::*list;
+  std::vector<std::string> jobfile::Flags::*list;
 };
-constexpr NamedList kLists[] = {{"resource", &job::Flags::resources},
-                                {"ports", &job::Flags::ports},
-                                {"env", &job::Flags::env},
-                                {"timeout", &job::Flags::timeouts},
-                                {"zookeeper", &job::Flags::zookeeper},
-                                {"hosts", &job::Flags::hosts}};
+constexpr NamedList kLists[] = {{"resource", &jobfile::Flags::resources},
+                                {"ports", &jobfile::Flags::ports},
+                                {"env", &jobfile::Flags::env},
+                                {"timeout", &jobfile::Flags::timeouts},
+                                {"zookeeper", &jobfile::Flags::zookeeper},
+                                {"hosts", &jobfile::Flags::hosts}};
 
 struct NamedValue {
   const char* name;
-  std::optional<std::string> job::Flags::*value;
+  std::optional<std::string> jobfile::Flags::*value;
 };
-constexpr NamedValue kValues[] = {
-    {"framework", &job::Flags::framework},         {"restarts", &job::Flags::restarts},
-    {"restart_pause", &job::Flags::restart_pause}, {"queue", &job::Flags::queue},
-    {"tensorboard", &job::Flags::tensorboard},     {"command_line", &job::Flags::command_line}};
+constexpr NamedValue kValues[] = {{"framework", &jobfile::Flags::framework},
+                                  {"restarts", &jobfile::Flags::restarts},
+                                  {"restart_pause", &jobfile::Flags::restart_pause},
+                                  {"queue", &jobfile::Flags::queue},
+                                  {"tensorboard", &jobfile::Flags::tensorboard},
+                                  {"command_line", &jobfile::Flags::command_line}};
 constexpr const char* kHost = "host";
 constexpr const char* kServeTls = "serve_tls";
 constexpr const char* kMirrors = "mirrors_in_zookeeper";
@@ -111,7 +113,7 @@ std::optional<RecordedFile> look_at(const std::string& path) {
 
 // With the job's other files where these are here, so that it goes with them.
 std::string record_path(const std::string& home, const std::string& id) {
-  const cluster::JobPaths paths = cluster::paths_of(home, id);
+  const host::JobPaths paths = host::paths_of(home, id);
   std::error_code failed;
   if (fs::exists(paths.spec(), failed)) return paths.folder + "/run.json";
   return base::format("{}/runs/{}{}", home, id, kEnding);
@@ -151,7 +153,7 @@ base::Result<> keep(const std::string& id, const job::JobSpec& spec, const RunOp
 }  // namespace
 
 RecordedFlags recorded(const RunOptions& options) {
-  const job::Flags& flags = options.flags;
+  const jobfile::Flags& flags = options.flags;
   RecordedFlags record;
   record.roles = flags.roles;
   for (const auto& [name, values] : flags.fields) {
@@ -184,7 +186,7 @@ RecordedFlags recorded(const RunOptions& options) {
 
 RunOptions run_options_of(const RunRecord& record) {
   RunOptions options;
-  job::Flags& flags = options.flags;
+  jobfile::Flags& flags = options.flags;
   const RecordedFlags& given = record.flags;
   flags.roles = given.roles;
   flags.fields.insert(given.fields.begin(), given.fields.end());
@@ -212,7 +214,7 @@ RunOptions run_options_of(const RunRecord& record) {
 }
 
 void add_options(const RunOptions& more, RunOptions& options) {
-  job::Flags& flags = options.flags;
+  jobfile::Flags& flags = options.flags;
   add_roles(more.flags.roles, flags.roles);
   for (const auto& [name, values] : more.flags.fields) append(values, flags.fields[name]);
   for (const auto& [name, value] : more.flags.job_fields) {
@@ -247,15 +249,15 @@ void add_options(const RunOptions& more, RunOptions& options) {
 std::vector<RecordedFile> files_of(const job::JobSpec& spec, const std::string& folder) {
   std::set<std::string> paths;
   for (const std::string& file : spec.files) {
-    if (job::has_scheme(file)) continue;
+    if (jobfile::has_scheme(file)) continue;
     const std::string path = in_folder(folder, file);
     std::error_code ignored;
     const bool is_whole = fs::exists(path, ignored);
-    paths.insert(is_whole ? path : in_folder(folder, job::split_name(file).path));
+    paths.insert(is_whole ? path : in_folder(folder, jobfile::split_name(file).path));
   }
   for (const job::TaskSpec& task : spec.tasks) {
     for (const auto& [name, path] : spec.archives_of(task)) {
-      if (!job::has_scheme(path)) paths.insert(in_folder(folder, path));
+      if (!jobfile::has_scheme(path)) paths.insert(in_folder(folder, path));
     }
   }
   std::vector<RecordedFile> files;

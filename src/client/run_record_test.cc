@@ -17,7 +17,7 @@ using testing::SizeIs;
 
 RunOptions some_options() {
   RunOptions options;
-  job::Flags& flags = options.flags;
+  jobfile::Flags& flags = options.flags;
   flags.roles = {"ps:1,worker:2"};
   flags.fields = {{"memory", {"2g", "ps:1g"}}, {"gpus", {}}};
   flags.job_fields = {{"on", "local"}, {"name", std::nullopt}};

@@ -71,7 +71,7 @@ class Session final : public master::Listener {
   net::EventLoop loop_;
   // Before all that may wait for somebody when it goes.
   std::unique_ptr<EndingGuard> guard_;
-  std::optional<cluster::JobFolder> folder_;
+  std::optional<host::JobFolder> folder_;
   std::unique_ptr<JobDisplay> display_;
   std::unique_ptr<host::Backend> backend_;
   std::unique_ptr<host::LocalMaster> master_;
@@ -100,7 +100,7 @@ Result<> Session::prepare() {
 
 Result<> Session::start() {
   GANGRUN_ASSIGN(folder_,
-                 cluster::JobFolder::create(plan_.home, plan_.spec, context_.clock.wall_now()));
+                 host::JobFolder::create(plan_.home, plan_.spec, context_.clock.wall_now()));
   Result<> started = start_master();
   if (started.ok()) {
     keep_run(folder_->id(), plan_.spec, options_, context_);

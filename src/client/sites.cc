@@ -5,9 +5,9 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "client/place.h"
-#include "cluster/kept/job_folder.h"
-#include "cluster/kept/last_job.h"
-#include "cluster/kept/local_site.h"
+#include "host/job_folder.h"
+#include "host/last_job.h"
+#include "host/local_site.h"
 #include "host/processes.h"
 #include "job/choice.h"
 #include "job/spec_names.h"
@@ -15,16 +15,16 @@
 namespace gangrun::client {
 
 base::Result<std::string> home_of(const Context& context) {
-  return cluster::gangrun_home(context.variable("GANGRUN_HOME"), context.variable("HOME"));
+  return host::gangrun_home(context.variable("GANGRUN_HOME"), context.variable("HOME"));
 }
 
 base::Result<std::unique_ptr<cluster::Site>> home_site(const Context& context) {
   GANGRUN_ASSIGN(std::string home, home_of(context));
-  const auto revived = [program = context.program](const cluster::JobPaths& paths,
+  const auto revived = [program = context.program](const host::JobPaths& paths,
                                                    base::Instant deadline) {
     return host::revive(program, paths, deadline);
   };
-  std::unique_ptr<cluster::Site> site = std::make_unique<cluster::LocalSite>(
+  std::unique_ptr<cluster::Site> site = std::make_unique<host::LocalSite>(
       home, context.clock, revived, [&places = context.places](const job::JobSpec& spec) {
         return places.rules().are_tasks_beside_master(spec);
       });
@@ -45,7 +45,7 @@ void note_as_last(Context& context, const std::string& id) {
   const auto home = home_of(context);
   base::Result<> noted;
   if (home.ok()) {
-    noted = cluster::note_job_elsewhere(*home, id, context.clock.wall_now());
+    noted = host::note_job_elsewhere(*home, id, context.clock.wall_now());
   } else {
     noted = home.error();
   }
@@ -58,7 +58,7 @@ std::string meant_job(const Context& context, const std::string& job) {
   if (job != job::kNewestJob) return job;
   const auto home = home_of(context);
   if (!home.ok()) return job;
-  const auto elsewhere = cluster::newest_is_elsewhere(*home);
+  const auto elsewhere = host::newest_is_elsewhere(*home);
   return elsewhere && context.places.with_job(*elsewhere) != nullptr ? *elsewhere : job;
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 // For mpirun and srun -n is the number of tasks.
 base::Error told_of_tasks(const base::Error& error, const RunOptions& options) {
-  const job::Flags& flags = options.flags;
+  const jobfile::Flags& flags = options.flags;
   constexpr std::string_view kNamespace = "kubernetes.namespace";
   const auto given = flags.job_fields.find(kNamespace);
   if (given == flags.job_fields.end() || !given->second) return error;

@@ -8,7 +8,7 @@
 #include "hadoop/configuration.h"
 #include "hadoop/server_principal.h"
 #include "hadoop/token_source.h"
-#include "sasl/gssapi.h"
+#include "sasl/gssapi_mechanism.h"
 
 namespace gangrun::hadoop {
 
@@ -61,10 +61,10 @@ Login login_of(const Account& account, const Configuration& configuration, std::
                          base::format("the server wants Kerberos by {}; GSSAPI is known",
                                       base::shorten(offer.mechanism, 64))};
     }
-    GANGRUN_ASSIGN(const kerberos::Principal server,
+    GANGRUN_ASSIGN(const sasl::Principal server,
                    server_principal(*own, key, offer, host, addresses_of));
     GANGRUN_ASSIGN(std::vector<sasl::Protection> protections, accepted(*own));
-    GANGRUN_ASSIGN(auto context, identity->open(server, kerberos::Mechanism::kKerberos));
+    GANGRUN_ASSIGN(auto context, identity->open(server, sasl::GssMechanism::kKerberos));
     return std::unique_ptr<sasl::Mechanism>(
         std::make_unique<sasl::Gssapi>(std::move(context), std::move(protections),
                                        base::format("{} of this configuration", kProtection)));
@@ -76,7 +76,7 @@ std::shared_ptr<WebLogin> web_login_of(const Account& account) {
   if (account.identity == nullptr) return nullptr;
   return std::make_shared<WebLogin>([identity = account.identity](const std::string& host) {
     // RFC 4559, 4.1: the service is called HTTP, whatever its own principal is called.
-    return identity->open(kerberos::Principal{{"HTTP", host}, ""}, kerberos::Mechanism::kNegotiate);
+    return identity->open(sasl::Principal{{"HTTP", host}, ""}, sasl::GssMechanism::kNegotiate);
   });
 }
 

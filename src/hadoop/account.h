@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "hadoop/sasl.h"
 #include "hadoop/web_login.h"
-#include "kerberos/identity.h"
+#include "sasl/identity.h"
 
 namespace gangrun::hadoop {
 
@@ -23,7 +23,7 @@ struct Account {
   std::string user;         // as the cluster calls whom the jobs and the files belong to
   std::string real_user{};  // who acts for that user (a proxy user); empty: the user
   // Null: the cluster believes what it is told.
-  std::shared_ptr<const kerberos::Identity> identity{};
+  std::shared_ptr<const sasl::Identity> identity{};
 };
 
 // hadoop.security.authentication. kInvalidArgument where it is neither "simple" nor "kerberos".

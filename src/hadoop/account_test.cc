@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "hadoop/configuration.h"
-#include "kerberos/test_identity.h"
+#include "sasl/test_identity.h"
 
 namespace gangrun::hadoop {
 namespace {
@@ -39,22 +39,21 @@ TEST(Account, WithoutTicketsTheNameIsTold) {
 TEST(Account, WithTicketsTheServerOfTheConfigurationIsLoggedInTo) {
   Configuration configuration;
   configuration.set(kPrincipalKey, "rm/_HOST@R");
-  const auto identity = std::make_shared<kerberos::TestIdentity>();
+  const auto identity = std::make_shared<sasl::TestIdentity>();
   Account account("alice");
   account.identity = identity;
   const Login login = login_of(account, configuration, kPrincipalKey);
   EXPECT_EQ(login.user, "");
   const auto mechanism = login.methods.at("KERBEROS")(kOffer, "localhost");
   ASSERT_TRUE(mechanism.ok()) << mechanism.error().message;
-  EXPECT_THAT(identity->opened,
-              ElementsAre(Pair("rm/localhost@R", kerberos::Mechanism::kKerberos)));
+  EXPECT_THAT(identity->opened, ElementsAre(Pair("rm/localhost@R", sasl::GssMechanism::kKerberos)));
   EXPECT_NE(web_login_of(account), nullptr);
 }
 
 TEST(Account, AnotherServerGetsNoTicket) {
   Configuration configuration;
   configuration.set(kPrincipalKey, "rm/_HOST@R");
-  const auto identity = std::make_shared<kerberos::TestIdentity>();
+  const auto identity = std::make_shared<sasl::TestIdentity>();
   Account account("alice");
   account.identity = identity;
   const Login login = login_of(account, configuration, kPrincipalKey);
@@ -76,7 +75,7 @@ TEST(Account, AProxyUserActsForAnother) {
   const Configuration configuration;
   Account account("alice");
   account.real_user = "oozie";
-  account.identity = std::make_shared<kerberos::TestIdentity>();
+  account.identity = std::make_shared<sasl::TestIdentity>();
   const Login login = login_of(account, configuration, kPrincipalKey);
   EXPECT_EQ(login.user, "alice");
   EXPECT_EQ(login.real_user, "");

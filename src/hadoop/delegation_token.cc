@@ -164,7 +164,7 @@ base::Result<std::string> token_renewer(const Configuration& configuration) {
                                     "tokens: take the cluster's own configuration",
                                     kManagerPrincipal)};
   }
-  const auto principal = kerberos::parse_principal(text);
+  const auto principal = sasl::parse_principal(text);
   if (!principal.ok()) return configuration.error(kManagerPrincipal, "expected name/_HOST@REALM");
   GANGRUN_ASSIGN(const auto servers,
                  resource_manager_addresses(configuration, kManagerAddress, kDefaultManagerPort));

@@ -13,7 +13,7 @@ namespace gangrun::hadoop {
 
 namespace {
 
-using kerberos::Principal;
+using sasl::Principal;
 
 constexpr std::size_t kShownBytes = 200;
 
@@ -41,7 +41,7 @@ std::optional<Principal> allowed_by(std::string_view pattern, Principal said) {
   const std::string without_realm = to_string(said);
   said.realm = realm_of_pattern(pattern);
   const std::string_view names = pattern.substr(0, pattern.rfind('@'));
-  if (kerberos::fits_pattern(names, without_realm) || pattern == "*") return said;
+  if (sasl::fits_pattern(names, without_realm) || pattern == "*") return said;
   return std::nullopt;
 }
 
@@ -70,11 +70,11 @@ base::Result<Principal> server_principal(const Configuration& configuration, std
                      "the cluster's own configuration",
                      key)};
   }
-  const auto parsed = kerberos::parse_principal(text);
+  const auto parsed = sasl::parse_principal(text);
   if (!parsed.ok()) return configuration.error(key, "expected service/_HOST@REALM");
   Principal expected = *parsed;
   const bool any_host = expected.components.size() == 2 &&
-                        expected.components[1] == kerberos::kHostPattern &&
+                        expected.components[1] == sasl::kHostPattern &&
                         is_same_host(said.components[1], host, addresses);
   if (any_host) expected = with_host(expected, said.components[1]);
   if (expected.components[0] == said.components[0] && expected.components.size() == 2 &&

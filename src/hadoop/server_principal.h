@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "hadoop/sasl.h"
-#include "kerberos/principal.h"
+#include "sasl/principal.h"
 
 namespace gangrun::hadoop {
 
@@ -21,9 +21,8 @@ using Addresses = std::function<std::vector<std::string>(const std::string& host
 // what `key`.pattern allows. Else anybody with a key of the realm could pose as it.
 // kFailedPrecondition where the configuration expects nothing, kUnauthenticated where it is
 // another.
-base::Result<kerberos::Principal> server_principal(const Configuration& configuration,
-                                                   std::string_view key, const SaslOffer& offer,
-                                                   const std::string& host,
-                                                   const Addresses& addresses);
+base::Result<sasl::Principal> server_principal(const Configuration& configuration,
+                                               std::string_view key, const SaslOffer& offer,
+                                               const std::string& host, const Addresses& addresses);
 
 }  // namespace gangrun::hadoop

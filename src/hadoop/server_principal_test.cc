@@ -23,15 +23,15 @@ std::vector<std::string> server_addresses(const std::string& host) {
   return {};
 }
 
-base::Result<kerberos::Principal> of(const std::string& expected, const SaslOffer& said,
-                                     const std::string& host, const std::string& pattern = "") {
+base::Result<sasl::Principal> of(const std::string& expected, const SaslOffer& said,
+                                 const std::string& host, const std::string& pattern = "") {
   Configuration configuration;
   if (!expected.empty()) configuration.set(kKey, expected);
   if (!pattern.empty()) configuration.set(std::string(kKey) + ".pattern", pattern);
   return server_principal(configuration, kKey, said, host, server_addresses);
 }
 
-std::string text(const base::Result<kerberos::Principal>& principal) {
+std::string text(const base::Result<sasl::Principal>& principal) {
   return principal.ok() ? to_string(*principal) : principal.error().message;
 }
 

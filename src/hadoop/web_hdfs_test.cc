@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 #include "hadoop/test_hdfs_internal.h"
-#include "kerberos/test_identity.h"
+#include "sasl/test_identity.h"
 
 namespace gangrun::hadoop {
 namespace {
@@ -158,7 +158,7 @@ TEST(WebHdfs, ADelegationTokenTakesTheNamesPlaceAndIsNeverShown) {
 TEST(WebHdfs, ATokenIsAskedForByWhoKnowsThemself) {
   FakeHdfs hdfs;
   Account account("alice");
-  const auto identity = std::make_shared<kerberos::TestIdentity>();
+  const auto identity = std::make_shared<sasl::TestIdentity>();
   account.identity = identity;
   WebHdfs client(hdfs.file_system(), web_hdfs_options(account));
   const auto token = client.get_delegation_token("yarn", "10.0.0.1:8020", test_deadline());

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "kerberos/identity.h"
 #include "net/fetch.h"
 #include "net/http.h"
+#include "sasl/identity.h"
 
 namespace gangrun::hadoop {
 
@@ -28,7 +28,7 @@ class WebLogin {
  public:
   // Begins a login at the web server of `host` ("HTTP/host").
   using Start =
-      std::function<base::Result<std::unique_ptr<kerberos::SecurityContext>>(const std::string&)>;
+      std::function<base::Result<std::unique_ptr<sasl::SecurityContext>>(const std::string&)>;
   explicit WebLogin(Start start) : start_(std::move(start)) {}
 
   // net::fetch(), as somebody who is known. kUnauthenticated where the server does not prove who

@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "hadoop/test_hdfs_internal.h"
-#include "kerberos/test_identity.h"
+#include "sasl/test_identity.h"
 
 namespace gangrun::hadoop {
 namespace {
@@ -74,8 +74,8 @@ class Guarded {
 
 WebLogin login() {
   return WebLogin([](const std::string&) {
-    return base::Result<std::unique_ptr<kerberos::SecurityContext>>(
-        std::make_unique<kerberos::TestContext>());
+    return base::Result<std::unique_ptr<sasl::SecurityContext>>(
+        std::make_unique<sasl::TestContext>());
   });
 }
 
@@ -112,7 +112,7 @@ TEST(WebLogin, AServerThatProvesToBeAnotherIsNotBelieved) {
 TEST(WebLogin, WithoutATicketNothingIsSent) {
   Guarded guarded;
   WebLogin one([](const std::string&) {
-    return base::Result<std::unique_ptr<kerberos::SecurityContext>>(
+    return base::Result<std::unique_ptr<sasl::SecurityContext>>(
         base::Error{base::Code::kUnauthenticated, "no ticket"});
   });
   EXPECT_EQ(guarded.ask(one).error().message, "no ticket");

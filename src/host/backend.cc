@@ -3,7 +3,7 @@
 namespace gangrun::host {
 
 agents::AgentsOptions agents_options(const BackendInput& input) {
-  const cluster::JobPaths& paths = input.folder.paths();
+  const JobPaths& paths = input.folder.paths();
   agents::AgentsOptions options;
   options.launch = {.spec = input.spec,
                     .job_id = input.folder.id(),

@@ -8,7 +8,7 @@
 #include "agents/agents.h"
 #include "base/clock.h"
 #include "base/result.h"
-#include "cluster/kept/job_folder.h"
+#include "host/job_folder.h"
 #include "host/job_master.h"
 #include "host/local_launch.h"
 #include "job/spec.h"
@@ -19,7 +19,7 @@ namespace gangrun::host {
 // What tasks are made of, for a master of this machine. All outlive the tasks.
 struct BackendInput {
   const Ground& ground;
-  const cluster::JobFolder& folder;
+  const JobFolder& folder;
   const job::JobSpec& spec;
   const LocalLaunch& launch;
   // Whether the tasks go on when this process is killed, until their lease is over.

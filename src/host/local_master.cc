@@ -19,16 +19,16 @@ constexpr std::chrono::seconds kLookAtFolder(5);
 constexpr const char* kOwnProgram = "/proc/self/exe";
 
 // Of an earlier master, whose agents look for it there; 0 for the first one.
-Result<std::uint16_t> known_port(const cluster::JobPaths& paths) {
+Result<std::uint16_t> known_port(const JobPaths& paths) {
   const auto text = base::read_file(paths.tls_port(), 16);
   if (!text.ok() && text.error().code == base::Code::kNotFound) return std::uint16_t{0};
   if (!text.ok()) return text.error();
   return static_cast<std::uint16_t>(base::parse_integer(*text).value_or(0));
 }
 
-Result<Listening> listening(const cluster::JobFolder& folder, const job::JobSpec& spec,
+Result<Listening> listening(const JobFolder& folder, const job::JobSpec& spec,
                             const LocalMasterOptions& options) {
-  const cluster::JobPaths& paths = folder.paths();
+  const JobPaths& paths = folder.paths();
   Listening at;
   at.socket_path = paths.socket();
   at.certificate = folder.certificate();
@@ -44,10 +44,10 @@ Result<Listening> listening(const cluster::JobFolder& folder, const job::JobSpec
 }  // namespace
 
 Result<std::unique_ptr<LocalMaster>> LocalMaster::create(
-    net::EventLoop& loop, const base::Clock& clock, const cluster::JobFolder& folder,
+    net::EventLoop& loop, const base::Clock& clock, const JobFolder& folder,
     const job::JobSpec& spec, const LocalMasterOptions& options, Backend& backend,
     master::Listener& listener) {
-  const cluster::JobPaths& paths = folder.paths();
+  const JobPaths& paths = folder.paths();
   auto made = std::make_unique<LocalMaster>(Private{});
   const auto level = options.launch.verbose ? base::LogLevel::kDebug : base::LogLevel::kInfo;
   GANGRUN_ASSIGN(made->logger_, base::file_logger(paths.master_log(), level));

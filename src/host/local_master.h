@@ -4,8 +4,8 @@
 
 #include "base/log.h"
 #include "base/result.h"
-#include "cluster/kept/job_folder.h"
 #include "host/backend.h"
+#include "host/job_folder.h"
 #include "host/job_master.h"
 #include "host/local_launch.h"
 #include "host/port_range.h"
@@ -34,7 +34,7 @@ class LocalMaster {
   // `folder`, `backend` and `listener` outlive the result. On an error nothing that was started is
   // left.
   static base::Result<std::unique_ptr<LocalMaster>> create(
-      net::EventLoop& loop, const base::Clock& clock, const cluster::JobFolder& folder,
+      net::EventLoop& loop, const base::Clock& clock, const JobFolder& folder,
       const job::JobSpec& spec, const LocalMasterOptions& options, Backend& backend,
       master::Listener& listener);
 
@@ -51,7 +51,7 @@ class LocalMaster {
   std::unique_ptr<base::Logger> logger_;
   std::unique_ptr<JobMaster> master_;
   net::EventLoop* loop_ = nullptr;
-  const cluster::JobFolder* folder_ = nullptr;
+  const JobFolder* folder_ = nullptr;
   net::Timer folder_look_;
 };
 

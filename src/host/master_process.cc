@@ -12,7 +12,7 @@
 #include "host/processes.h"
 #include "job/described.h"
 #include "job/limits.h"
-#include "job/plan_json.h"
+#include "jobfile/plan_json.h"
 #include "journal/segments.h"
 #include "net/event_loop.h"
 #include "process/signals.h"
@@ -32,7 +32,7 @@ class MasterProcess final : public master::Listener {
   explicit MasterProcess(const base::Clock& clock) : clock_(clock) {}
 
   Result<> start(const std::string& folder, base::Instant commanded_at,
-                 base::UniqueFd supervisor_lock, const job::SectionList& sections,
+                 base::UniqueFd supervisor_lock, const jobfile::SectionList& sections,
                  const BackendOf& backend_of);
   void wait();
 
@@ -49,7 +49,7 @@ class MasterProcess final : public master::Listener {
   const base::Clock& clock_;
   net::EventLoop loop_;
   net::Watch signals_;
-  std::optional<cluster::JobFolder> folder_;
+  std::optional<JobFolder> folder_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<LocalMaster> master_;
   int signals_seen_ = 0;
@@ -62,7 +62,7 @@ Result<base::Json> read_json(const std::string& path) {
   return base::parse_json(text, kMaxStoredBytes);
 }
 
-Result<mirror::ZooKeeperFiles> read_zookeeper_files(const cluster::JobPaths& paths) {
+Result<mirror::ZooKeeperFiles> read_zookeeper_files(const JobPaths& paths) {
   const auto json = read_json(paths.zookeeper());
   if (json.ok()) return base::from_json<mirror::ZooKeeperFiles>(*json);
   if (json.error().code == base::Code::kNotFound) return mirror::ZooKeeperFiles();
@@ -70,13 +70,13 @@ Result<mirror::ZooKeeperFiles> read_zookeeper_files(const cluster::JobPaths& pat
 }
 
 Result<> MasterProcess::start(const std::string& folder, base::Instant commanded_at,
-                              base::UniqueFd supervisor_lock, const job::SectionList& sections,
+                              base::UniqueFd supervisor_lock, const jobfile::SectionList& sections,
                               const BackendOf& backend_of) {
   GANGRUN_ASSIGN(signals_, loop_.watch_signals(job_signals(), [this](int n) { on_signal(n); }));
-  GANGRUN_ASSIGN(folder_, cluster::JobFolder::open(folder, clock_.now() + kLockTimeout));
+  GANGRUN_ASSIGN(folder_, JobFolder::open(folder, clock_.now() + kLockTimeout));
   supervisor_lock.reset();
   GANGRUN_ASSIGN(const base::Json stored_spec, read_json(folder_->paths().spec()));
-  GANGRUN_ASSIGN(const job::JobSpec spec, job::job_spec_from_json(stored_spec, sections));
+  GANGRUN_ASSIGN(const job::JobSpec spec, jobfile::job_spec_from_json(stored_spec, sections));
   GANGRUN_ASSIGN(const base::Json stored_launch, read_json(folder_->paths().launch()));
   LocalMasterOptions options;
   GANGRUN_ASSIGN(options.launch, base::from_json<LocalLaunch>(stored_launch));
@@ -130,7 +130,7 @@ void MasterProcess::wait() {
 
 base::Result<> run_master(const base::Clock& clock, base::Instant commanded_at,
                           const std::string& folder, int told_fd, base::UniqueFd supervisor_lock,
-                          const job::SectionList& sections, const BackendOf& backend_of) {
+                          const jobfile::SectionList& sections, const BackendOf& backend_of) {
   MasterProcess process(clock);
   Result<> started =
       process.start(folder, commanded_at, std::move(supervisor_lock), sections, backend_of);

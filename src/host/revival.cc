@@ -21,8 +21,7 @@ constexpr int kSupervisorToldFd = 3;
 
 }  // namespace
 
-Result<pid_t> start_supervisor(const std::string& program, const cluster::JobPaths& paths,
-                               int told_fd) {
+Result<pid_t> start_supervisor(const std::string& program, const JobPaths& paths, int told_fd) {
   GANGRUN_ASSIGN(const std::string environment,
                  base::read_file(paths.environment(), kMaxEnvironmentBytes));
   // Without a log (a full disk) it does its work all the same.
@@ -44,10 +43,9 @@ Result<pid_t> start_supervisor(const std::string& program, const cluster::JobPat
   return supervisor.pid();
 }
 
-Result<> revive(const std::string& program, const cluster::JobPaths& paths,
-                base::Instant deadline) {
+Result<> revive(const std::string& program, const JobPaths& paths, base::Instant deadline) {
   GANGRUN_TRY(start_supervisor(program, paths, -1));
-  while (!cluster::has_master(paths)) {
+  while (!has_master(paths)) {
     const base::Instant now = std::chrono::steady_clock::now();
     if (now >= deadline) return base::deadline_exceeded("no new master started in time");
     (void)process::wait_any_readable({}, std::min(deadline, now + kLookInterval));

@@ -14,13 +14,13 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "cluster/kept/agent_processes.h"
-#include "cluster/kept/local_site.h"
 #include "host/ending_signals.h"
+#include "host/local_site.h"
 #include "host/processes.h"
 #include "journal/line_reader.h"
 #include "journal/record.h"
 #include "journal/segments.h"
+#include "process/agent_processes.h"
 #include "process/signals.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
@@ -41,7 +41,7 @@ constexpr int kToldFd = 3;
 constexpr int kLockFd = 4;
 
 // Whether the newest master came so far as to record an event behind its segment's header.
-bool has_taken_over(const cluster::JobPaths& paths) {
+bool has_taken_over(const JobPaths& paths) {
   const auto numbers = journal::segment_numbers(paths.journal());
   if (!numbers.ok() || numbers->empty()) return false;
   auto lines = journal::LineReader::open(journal::segment_path(paths.journal(), numbers->back()),
@@ -54,8 +54,8 @@ bool has_taken_over(const cluster::JobPaths& paths) {
   return true;
 }
 
-bool has_ended(const cluster::JobPaths& paths) {
-  const auto status = cluster::stored_status(paths);
+bool has_ended(const JobPaths& paths) {
+  const auto status = stored_status(paths);
   return status.ok() && job::is_final(status->state);
 }
 
@@ -84,7 +84,7 @@ sigset_t passed_on() {
 // just begun: it waits until the master has the job's lock, as that is when the master listens.
 class PassedOn {
  public:
-  explicit PassedOn(cluster::JobPaths paths) : paths_(std::move(paths)) {}
+  explicit PassedOn(JobPaths paths) : paths_(std::move(paths)) {}
 
   // Waits for the master's end, which its job's own limits bound, and meanwhile for every orphan
   // that it left to us.
@@ -95,7 +95,7 @@ class PassedOn {
         if (ended == master) return true;
       }
       if (ended < 0 && errno != EINTR) return false;
-      if (!waiting_.empty() && cluster::has_master(paths_)) {
+      if (!waiting_.empty() && has_master(paths_)) {
         for (const int number : waiting_) ::kill(master, number);
         waiting_.clear();
       }
@@ -115,7 +115,7 @@ class PassedOn {
     waiting_.insert(number);
   }
 
-  cluster::JobPaths paths_;
+  JobPaths paths_;
   std::set<int> waiting_;  // told, and not passed on yet
   bool has_end_ = false;   // somebody has asked for the job's end
 };
@@ -125,8 +125,8 @@ class PassedOn {
 Supervised run_supervisor(const std::string& program, const base::Clock& clock,
                           const std::string& folder, int told_fd) {
   const auto logger = base::stderr_logger("gangrun supervisor", base::LogLevel::kInfo);
-  const cluster::JobPaths paths{folder};
-  const auto lock = cluster::lock_as_supervisor(paths);
+  const JobPaths paths{folder};
+  const auto lock = lock_as_supervisor(paths);
   // Another command was faster.
   if (!lock.ok() && lock.error().code == base::Code::kUnavailable) return Supervised::kEnded;
   if (!lock.ok()) {
@@ -170,7 +170,7 @@ Supervised run_supervisor(const std::string& program, const base::Clock& clock,
     }
     if (failures < kMaxFailures) continue;
     (void)process::wait_any_readable({}, clock.now() + kPause);
-    if (cluster::agent_processes(std::filesystem::path(folder).filename().string()).empty()) break;
+    if (process::agent_processes(std::filesystem::path(folder).filename().string()).empty()) break;
   }
   logger->error("masters keep failing; tasks that still run end when their lease expires");
   return Supervised::kFailed;

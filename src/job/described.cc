@@ -50,18 +50,4 @@ Result<> JsonOf<job::Figures>::read(const Json& json, std::string_view /*key*/, 
   return {};
 }
 
-Json JsonOf<job::JobSpec>::write(const job::JobSpec& spec) {
-  return job::to_json(spec, job::PlanForm::kForPrograms);
-}
-Result<> JsonOf<job::JobSpec>::read(const Json& json, std::string_view key, job::JobSpec& out) {
-  auto spec = job::job_spec_from_json(json);
-  if (!spec.ok()) return spec.error().context(key);
-  out = *std::move(spec);
-  return {};
-}
-job::JobSpec JsonOf<job::JobSpec>::sample() {
-  return job::job_spec_from_json({{"command", {"true"}}, {"tasks", {{"worker", 1}}}})
-      .value_or(job::JobSpec());
-}
-
 }  // namespace gangrun::base

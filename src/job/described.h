@@ -9,7 +9,6 @@
 #include "job/choice.h"
 #include "job/cluster_spec.h"
 #include "job/figures.h"
-#include "job/plan_json.h"
 #include "job/reason.h"
 #include "job/spec.h"
 #include "job/spec_names.h"
@@ -83,15 +82,6 @@ struct JsonOf<job::Figures> {
   static Result<> read(const Json& json, std::string_view key, job::Figures& out);
   static std::string words() { return "figures"; }
   static job::Figures sample() { return {{"a", job::Figure(1.5)}}; }
-};
-
-// As programs read it; sections of places are carried unread.
-template <>
-struct JsonOf<job::JobSpec> {
-  static Json write(const job::JobSpec& spec);
-  static Result<> read(const Json& json, std::string_view key, job::JobSpec& out);
-  static std::string words() { return "a job"; }
-  static job::JobSpec sample();
 };
 
 }  // namespace gangrun::base

@@ -20,7 +20,7 @@ inline constexpr int kMaxAttempt = 1'000'000;
 struct Exited {
   TaskId task;
   int attempt = 0;
-  ExitReport report;
+  ExitReport report{};
   base::Instant ended_at;  // by this host's clock
 
   static constexpr std::string_view kName = "exited";
@@ -37,7 +37,7 @@ struct Exited {
 // The same, of an agent whose task is known.
 struct RunEnd {
   int attempt = 0;
-  ExitReport report;
+  ExitReport report{};
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {

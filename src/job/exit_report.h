@@ -16,12 +16,12 @@ namespace gangrun::job {
 // How one run of a task's user command ended, as its agent saw it.
 struct ExitReport {
   bool success = false;
-  Why why;  // of a success: how its first process ended
+  Why why{};  // of a success: how its first process ended
   // Its port was taken by another program: its agent takes another one and reports it. That is the
   // reason of a run that failed of it, and says nothing of one that was stopped.
   bool port_lost = false;
-  std::vector<std::string> last_lines;  // of standard error, oldest first, at most kLastLines
-  std::string traceback;
+  std::vector<std::string> last_lines{};  // of standard error, oldest first, at most kLastLines
+  std::string traceback{};
   // The outputs of the task that its agent could not keep, and why; empty: none.
   std::string lost_outputs{};
   bool has_both_streams = false;  // last_lines may be of standard output, too

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "job/section.h"
-
 namespace gangrun::job {
 
 Sections::Sections(const Sections& other) : carried_(other.carried_) {
@@ -15,32 +13,17 @@ Sections& Sections::operator=(const Sections& other) {
   return *this;
 }
 
-const Options* Sections::find(const Section& section) const {
-  GANGRUN_CHECK(!carried_.contains(section.key), section.key);
-  const auto found = held_.find(section.key);
+const Options* Sections::find(std::string_view key) const {
+  GANGRUN_CHECK(!carried_.contains(key), key);
+  const auto found = held_.find(key);
   return found == held_.end() ? nullptr : found->second.get();
 }
 
-Options& Sections::open(const Section& section) {
-  GANGRUN_CHECK(!carried_.contains(section.key), section.key);
-  std::unique_ptr<Options>& held = held_[std::string(section.key)];
-  if (held == nullptr) held = section.make();
+Options& Sections::open(std::string_view key, std::unique_ptr<Options> (*make)()) {
+  GANGRUN_CHECK(!carried_.contains(key), key);
+  std::unique_ptr<Options>& held = held_[std::string(key)];
+  if (held == nullptr) held = make();
   return *held;
-}
-
-std::vector<const Section*> Sections::known() const {
-  std::vector<const Section*> sections;
-  for (const auto& [key, options] : held_) sections.push_back(&options->section());
-  return sections;
-}
-
-std::map<std::string, base::Json> Sections::to_json(const JobSpec& job, PlanForm form) const {
-  std::map<std::string, base::Json> sections(carried_.begin(), carried_.end());
-  for (const auto& [key, options] : held_) {
-    if (job.on != key && options->is_default()) continue;
-    sections[key] = json_of_fields(options->section().fields, job, form);
-  }
-  return sections;
 }
 
 bool operator==(const Sections& a, const Sections& b) {

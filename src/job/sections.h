@@ -1,30 +1,32 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "base/check.h"
 #include "base/json.h"
-#include "job/plan_form.h"
+
+// How the fields of a section stand in a job file: who reads and writes files knows that.
+namespace gangrun::jobfile {
+struct Section;
+}
 
 namespace gangrun::job {
 
-struct JobSpec;
-struct Section;
-
 // The settings of a job for only one place are a struct T of that place's room. It can be compared,
 // and says where its fields stand:
-//   static const Section& section();
+//   static constexpr std::string_view kKey;  // of the section: the name of the place
+//   static const jobfile::Section& section();
 // This is one of them, for those that keep it without knowing its type.
 class Options {
  public:
   virtual ~Options() = default;
-  [[nodiscard]] virtual const Section& section() const = 0;
+  [[nodiscard]] virtual const jobfile::Section& section() const = 0;
   [[nodiscard]] virtual std::unique_ptr<Options> copy() const = 0;
   [[nodiscard]] virtual bool is_default() const = 0;
   [[nodiscard]] virtual bool equals(const Options& other) const = 0;
@@ -33,7 +35,7 @@ class Options {
 template <typename T>
 class OptionsOf final : public Options {
  public:
-  [[nodiscard]] const Section& section() const override { return T::section(); }
+  [[nodiscard]] const jobfile::Section& section() const override { return T::section(); }
   [[nodiscard]] std::unique_ptr<Options> copy() const override {
     return std::make_unique<OptionsOf>(*this);
   }
@@ -66,40 +68,41 @@ class Sections {
   template <typename T>
   [[nodiscard]] const T& get() const {
     static const T kDefault{};
-    const Options* held = find(T::section());
+    const Options* held = find(T::kKey);
     return held == nullptr ? kDefault : value_of<const T>(*held);
   }
   template <typename T>
   T& edit() {
-    return value_of<T>(open(T::section()));
+    return value_of<T>(open(T::kKey, make_options<T>));
   }
 
   // So that it is there, with its defaults if need be.
-  Options& open(const Section& section);
+  Options& open(std::string_view key, std::unique_ptr<Options> (*make)());
   void carry(const std::string& key, base::Json unread) { carried_[key] = std::move(unread); }
 
+  using Held = std::map<std::string, std::unique_ptr<Options>, std::less<>>;
+  using Carried = std::map<std::string, base::Json, std::less<>>;
   // Those that are not carried only.
-  [[nodiscard]] std::vector<const Section*> known() const;
-  // Each that says something, or is of the place `on`.
-  [[nodiscard]] std::map<std::string, base::Json> to_json(const JobSpec& job, PlanForm form) const;
+  [[nodiscard]] const Held& held() const { return held_; }
+  [[nodiscard]] const Carried& carried() const { return carried_; }
 
   // A section of which nothing was given is like one that is not there.
   friend bool operator==(const Sections& a, const Sections& b);
 
  private:
-  [[nodiscard]] const Options* find(const Section& section) const;
+  [[nodiscard]] const Options* find(std::string_view key) const;
 
-  template <typename T, typename Held>
-  static T& value_of(Held& held) {
+  template <typename T, typename Kept>
+  static T& value_of(Kept& kept) {
     using Plain = std::remove_const_t<T>;
     using Wanted = std::conditional_t<std::is_const_v<T>, const OptionsOf<Plain>, OptionsOf<Plain>>;
-    auto* own = dynamic_cast<Wanted*>(&held);
+    auto* own = dynamic_cast<Wanted*>(&kept);
     GANGRUN_CHECK(own != nullptr, "two sections have one key");
     return own->value;
   }
 
-  std::map<std::string, std::unique_ptr<Options>, std::less<>> held_;
-  std::map<std::string, base::Json, std::less<>> carried_;
+  Held held_;
+  Carried carried_;
 };
 
 }  // namespace gangrun::job

@@ -166,4 +166,8 @@ Policy effective_policy(const JobSpec& job, const TaskSpec& task) {
   return task.policy;
 }
 
+std::string port_variable(std::string_view name) {
+  return base::format("GANGRUN_PORT_{}", in_variable(name));
+}
+
 }  // namespace gangrun::job

@@ -17,6 +17,7 @@
 #include "job/spec.h"
 #include "job/status.h"
 #include "job/task_id.h"
+#include "jobfile/described_job.h"
 
 // The lines of a journal as values. The format is described in docs/protocols/journal.md.
 namespace gangrun::journal {

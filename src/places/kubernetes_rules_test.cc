@@ -1,14 +1,14 @@
-#include "cluster/kubernetes/kubernetes_rules.h"
+#include "kubernetes/pods/kubernetes_rules.h"
 
 #include <gmock/gmock.h>
 
 #include "base/format.h"
-#include "cluster/kubernetes/kubernetes_options.h"
-#include "job/build.h"
-#include "job/spec_yaml.h"
+#include "jobfile/build.h"
+#include "jobfile/spec_yaml.h"
+#include "kubernetes/pods/kubernetes_options.h"
 #include "places/places.h"
 
-namespace gangrun::job {
+namespace gangrun::jobfile {
 namespace {
 
 std::string kubernetes_rules_error(const std::string& yaml) {
@@ -28,10 +28,10 @@ std::string with_options(const std::string& options) {
 }
 
 TEST(KubernetesName, IsALabelOfDns) {
-  EXPECT_EQ(cluster::kubernetes_name("Data_Server"), "data-server");
-  EXPECT_EQ(cluster::kubernetes_name("wine.v2"), "wine-v2");
-  EXPECT_EQ(cluster::kubernetes_name("2026"), "job-2026");
-  EXPECT_EQ(cluster::kubernetes_name(""), "");
+  EXPECT_EQ(kubernetes::pods::kubernetes_name("Data_Server"), "data-server");
+  EXPECT_EQ(kubernetes::pods::kubernetes_name("wine.v2"), "wine-v2");
+  EXPECT_EQ(kubernetes::pods::kubernetes_name("2026"), "job-2026");
+  EXPECT_EQ(kubernetes::pods::kubernetes_name(""), "");
 }
 
 TEST(KubernetesRules, TakesNamesAsKubernetesHasThem) {
@@ -99,10 +99,10 @@ TEST(KubernetesRules, NoTaskAsksForMoreProcessorsThanItMayUse) {
 }
 
 TEST(KubernetesRules, AnnotationsHaveALimitTogether) {
-  JobSpec job;
-  cluster::edit_kubernetes(job).annotations = {{"a", std::string(100'000, 'x')},
-                                               {"b", std::string(100'000, 'x')},
-                                               {"c", std::string(100'000, 'x')}};
+  job::JobSpec job;
+  kubernetes::pods::edit_kubernetes(job).annotations = {{"a", std::string(100'000, 'x')},
+                                                        {"b", std::string(100'000, 'x')},
+                                                        {"c", std::string(100'000, 'x')}};
   const auto found = places::rules().check(job);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->text, "300003 bytes are more than the limit of 262144 for all together");
@@ -211,4 +211,4 @@ TEST(KubernetesRules, OtherPlacesRefuseOrPassOverWhatItIsTold) {
 }
 
 }  // namespace
-}  // namespace gangrun::job
+}  // namespace gangrun::jobfile

@@ -1,37 +1,37 @@
 #include "places/places.h"
 
-#include "cluster/joined/client/spark_place.h"
-#include "cluster/kubernetes/client/kubernetes_place.h"
-#include "cluster/local/client/local_place.h"
-#include "cluster/ssh/client/ssh_place.h"
-#include "cluster/yarn/client/yarn_place.h"
-#include "cluster/yarn/token_errand.h"
+#include "kubernetes/commands/kubernetes_place.h"
+#include "local/commands/local_place.h"
+#include "spark/spark_place.h"
+#include "ssh/commands/ssh_place.h"
+#include "yarn/commands/yarn_place.h"
+#include "yarn/token_errand.h"
 
 namespace gangrun::places {
 
 std::vector<std::unique_ptr<client::Place>> all() {
   std::vector<std::unique_ptr<client::Place>> places;
-  places.push_back(client::local_place());
-  places.push_back(client::yarn_place());
-  places.push_back(client::kubernetes_place());
-  places.push_back(client::ssh_place());
-  places.push_back(client::spark_place());
+  places.push_back(local::commands::local_place());
+  places.push_back(yarn::commands::yarn_place());
+  places.push_back(kubernetes::commands::kubernetes_place());
+  places.push_back(ssh::commands::ssh_place());
+  places.push_back(spark::spark_place());
   return places;
 }
 
-const job::Places& rules() {
+const jobfile::RulesOfPlaces& rules() {
   static const client::Places kPlaces(all());
   return kPlaces.rules();
 }
 
-std::vector<client::Command> programs(const job::Places& rules) {
-  return {client::ytf_submit_command(rules), client::tf_spawner_command(),
-          client::check_hadoop_env_command()};
+std::vector<client::Command> programs(const jobfile::RulesOfPlaces& rules) {
+  return {yarn::commands::ytf_submit_command(rules), kubernetes::commands::tf_spawner_command(),
+          yarn::commands::check_hadoop_env_command()};
 }
 
 std::optional<client::ExitStatus> run_errand(std::string_view name, const std::string& file,
                                              client::Context& context) {
-  if (name == cluster::kTokenErrandCommand) return client::run_token_errand(file, context);
+  if (name == yarn::kTokenErrandCommand) return yarn::commands::run_token_errand(file, context);
   return std::nullopt;
 }
 

@@ -9,7 +9,7 @@
 #include "client/command.h"
 #include "client/context.h"
 #include "client/place.h"
-#include "job/place.h"
+#include "jobfile/place_rules.h"
 
 // The places that there are. Who adds one adds its room, and one line in places.cc.
 namespace gangrun::places {
@@ -18,10 +18,10 @@ namespace gangrun::places {
 std::vector<std::unique_ptr<client::Place>> all();
 
 // Their rules for jobs.
-const job::Places& rules();
+const jobfile::RulesOfPlaces& rules();
 
 // The commands of other tools that belong to places, in the order in which help lists them.
-std::vector<client::Command> programs(const job::Places& rules);
+std::vector<client::Command> programs(const jobfile::RulesOfPlaces& rules);
 
 // What a master has this program do on the side, in a process of its own: `gangrun NAME FILE`.
 // Nothing where there is no such name.

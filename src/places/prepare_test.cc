@@ -7,11 +7,11 @@
 #include "base/files.h"
 #include "client/agent_program.h"
 #include "client/test_context.h"
-#include "cluster/joined/spark_rules.h"
-#include "cluster/local/client/machine_checks.h"
-#include "cluster/local/local_rules.h"
-#include "cluster/yarn/yarn_rules.h"
+#include "local/commands/machine_checks.h"
+#include "local/local_rules.h"
 #include "places/places.h"
+#include "spark/spark_rules.h"
+#include "yarn/yarn_rules.h"
 
 namespace gangrun::client {
 namespace {
@@ -30,13 +30,13 @@ class PrepareTest : public testing::Test {
     ASSERT_TRUE(base::write_file_atomically(path, text, mode).ok());
   }
   base::Result<> check(const job::JobSpec& spec) {
-    return check_on_this_machine(spec, machine_, {{"PATH", test_.folder() + "/bin"}},
-                                 test_.folder());
+    return local::commands::check_on_this_machine(
+        spec, machine_, {{"PATH", test_.folder() + "/bin"}}, test_.folder());
   }
 
   TestContext test_;
   const Places places_{places::all()};
-  cluster::Machine machine_{.memory_mib = 4096, .vcores = 4, .gpus = 0};
+  local::Machine machine_{.memory_mib = 4096, .vcores = 4, .gpus = 0};
 };
 
 TEST_F(PrepareTest, PathsInAJobFileAreRelativeToIt) {
@@ -75,8 +75,8 @@ TEST_F(PrepareTest, ImagesNeedAnEngineAndTheHostsOwnNetwork) {
   options.flags.command = {"x"};
   std::vector<std::string> folders = {test_.folder()};
   const auto images_of = [&] {
-    return check_images_of(*read_job(options, test_.folder(), places_.rules()),
-                           {{"PATH", test_.folder()}}, folders, {});
+    return local::commands::check_images_of(*read_job(options, test_.folder(), places_.rules()),
+                                            {{"PATH", test_.folder()}}, folders, {});
   };
   EXPECT_TRUE(images_of().ok());
   options.flags.job_fields["image"] = "tf:2";
@@ -134,7 +134,7 @@ TEST_F(PrepareTest, OnThisMachineAMirrorNeedsHosts) {
   spec.zookeeper->hosts = {"zk1"};
   EXPECT_TRUE(places_.check_flags(options, spec).ok());
   spec.zookeeper->hosts.clear();
-  spec.on = cluster::kYarn;
+  spec.on = yarn::kYarn;
   EXPECT_TRUE(places_.check_flags(options, spec).ok());
 }
 
@@ -143,11 +143,11 @@ TEST_F(PrepareTest, OptionsOfThisMachineAreRefusedOnACluster) {
   RunOptions options;
   options.host = "127.0.0.1";
   EXPECT_TRUE(places_.check_flags(options, spec).ok());
-  spec.on = cluster::kYarn;
+  spec.on = yarn::kYarn;
   EXPECT_EQ(places_.check_flags(options, spec).error().message,
             "--host: '127.0.0.1' is not allowed with `on: yarn`, where the master is not on this "
             "machine; allowed with `on: local` and `on: spark`");
-  spec.on = cluster::kKubernetes;
+  spec.on = kubernetes::pods::kKubernetes;
   const std::string why =
       ", where pods do not connect to the master; allowed with `on: local` and ";
   EXPECT_EQ(places_.check_flags(options, spec).error().message,
@@ -157,7 +157,7 @@ TEST_F(PrepareTest, OptionsOfThisMachineAreRefusedOnACluster) {
   options.serve_tls = true;
   EXPECT_EQ(places_.check_flags(options, spec).error().message,
             "--serve-tls is not allowed with `on: kubernetes`" + why + "`on: spark`");
-  spec.on = cluster::kYarn;
+  spec.on = yarn::kYarn;
   EXPECT_EQ(places_.check_flags(options, spec).error().message,
             "--serve-tls is not allowed with `on: yarn`, where the master is not on this machine; "
             "allowed with `on: local` and `on: spark`");
@@ -165,16 +165,16 @@ TEST_F(PrepareTest, OptionsOfThisMachineAreRefusedOnACluster) {
 
 TEST_F(PrepareTest, AJobOnSparkEndsWithItsDriver) {
   job::JobSpec spec;
-  spec.on = cluster::kSpark;
+  spec.on = spark::kSpark;
   RunOptions options;
   options.host = "127.0.0.1";
   EXPECT_TRUE(places_.check_flags(options, spec).ok());
   options.of_place["--port"] = "4711";
   EXPECT_TRUE(places_.check_flags(options, spec).ok());
-  spec.on = cluster::kLocal;
+  spec.on = local::kLocal;
   EXPECT_EQ(places_.check_flags(options, spec).error().message,
             "--port: '4711' is not allowed with `on: local`; allowed with `on: spark`");
-  spec.on = cluster::kSpark;
+  spec.on = spark::kSpark;
   options.detach = true;
   EXPECT_THAT(places_.check_flags(options, spec).error().message,
               HasSubstr("--detach is not allowed with `on: spark`"));

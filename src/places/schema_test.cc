@@ -9,17 +9,17 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/test_project_files.h"
-#include "cluster/kubernetes/kubernetes_options.h"
-#include "cluster/yarn/yarn_options.h"
 #include "job/choice.h"
-#include "job/job_fields.h"
 #include "job/spec_names.h"
-#include "job/spec_yaml.h"
-#include "job/task_fields.h"
-#include "job/test_field_docs.h"
+#include "jobfile/job_fields.h"
+#include "jobfile/spec_yaml.h"
+#include "jobfile/task_fields.h"
+#include "jobfile/test_field_docs.h"
+#include "kubernetes/pods/kubernetes_options.h"
 #include "places/places.h"
+#include "yarn/yarn_options.h"
 
-namespace gangrun::job {
+namespace gangrun::jobfile {
 namespace {
 
 using base::expect_made;
@@ -35,7 +35,7 @@ std::vector<std::string> property_names(const base::Json& schema) {
 // The values of `on`.
 std::vector<std::string> names_of_places() {
   std::vector<std::string> names;
-  for (const Place& place : places::rules().all()) {
+  for (const PlaceRules& place : places::rules().all()) {
     names.push_back(place.name);
     if (!place.other_name.empty()) names.push_back(place.other_name);
   }
@@ -108,7 +108,7 @@ TEST(Reference, IsMadeFromTheTables) {
     if (!map.name.empty()) text = with_table(text, map.name, map.table);
   }
   constexpr std::string_view kPlaces = "{places}";
-  text.replace(text.find(kPlaces), kPlaces.size(), places::rules().words(&Place::reference));
+  text.replace(text.find(kPlaces), kPlaces.size(), places::rules().words(&PlaceRules::reference));
   text = with_table(text, "flags of task types", flags_table(plain_task_fields()));
   text = with_table(text, "flags of the job", flags_table(places::rules().job_fields()));
   expect_made("docs/job.md", text);
@@ -124,22 +124,24 @@ TEST(Schema, HasTheNamesOfTheChoices) {
   const auto choices = [&](const char* pointer) {
     return schema->at(base::Json::json_pointer(pointer)).get<std::vector<std::string>>();
   };
-  EXPECT_EQ(choices("/properties/containment/enum"), choice_names<Containment>());
-  EXPECT_EQ(choices("/properties/stop_signal/anyOf/0/enum"), choice_names<StopSignal>());
-  EXPECT_EQ(choices("/properties/stop_signal_to/enum"), choice_names<StopSignalTo>());
-  EXPECT_EQ(choices("/properties/notice_signal/anyOf/0/enum"), choice_names<NoticeSignal>());
-  EXPECT_EQ(choices("/$defs/task/properties/expose/enum"), choice_names<Expose>());
+  EXPECT_EQ(choices("/properties/containment/enum"), job::choice_names<job::Containment>());
+  EXPECT_EQ(choices("/properties/stop_signal/anyOf/0/enum"), job::choice_names<job::StopSignal>());
+  EXPECT_EQ(choices("/properties/stop_signal_to/enum"), job::choice_names<job::StopSignalTo>());
+  EXPECT_EQ(choices("/properties/notice_signal/anyOf/0/enum"),
+            job::choice_names<job::NoticeSignal>());
+  EXPECT_EQ(choices("/$defs/task/properties/expose/enum"), job::choice_names<job::Expose>());
   EXPECT_EQ(choices("/$defs/yarn/properties/container_runtime/enum"),
-            choice_names<cluster::ContainerRuntime>());
-  EXPECT_EQ(choices("/$defs/task/properties/policy/enum"), choice_names<Policy>());
-  EXPECT_EQ(choices("/$defs/restarts/properties/scope/enum"), choice_names<RestartScope>());
-  EXPECT_EQ(choices("/$defs/ports/properties/hold/enum"), choice_names<Hold>());
+            job::choice_names<yarn::ContainerRuntime>());
+  EXPECT_EQ(choices("/$defs/task/properties/policy/enum"), job::choice_names<job::Policy>());
+  EXPECT_EQ(choices("/$defs/restarts/properties/scope/enum"),
+            job::choice_names<job::RestartScope>());
+  EXPECT_EQ(choices("/$defs/ports/properties/hold/enum"), job::choice_names<job::Hold>());
   EXPECT_EQ(choices("/$defs/kubernetes/properties/gang_scheduling/enum"),
-            choice_names<cluster::GangScheduling>());
+            job::choice_names<kubernetes::pods::GangScheduling>());
   EXPECT_EQ(choices("/properties/on/enum"), names_of_places());
   std::vector<std::string> frameworks = choices("/$defs/framework/enum");
   frameworks.emplace_back("none");
-  EXPECT_EQ(frameworks, framework_names());
+  EXPECT_EQ(frameworks, job::framework_names());
 }
 
 TEST(Reference, HasARowForEveryKeyAndEveryChoice) {
@@ -151,10 +153,13 @@ TEST(Reference, HasARowForEveryKeyAndEveryChoice) {
     }
   }
   for (const auto& names :
-       {choice_names<Policy>(), choice_names<RestartScope>(), choice_names<Containment>(),
-        choice_names<Hold>(), choice_names<Expose>(), choice_names<cluster::ContainerRuntime>(),
-        choice_names<StopSignal>(), choice_names<StopSignalTo>(), choice_names<NoticeSignal>(),
-        choice_names<cluster::GangScheduling>(), names_of_places(), framework_names()}) {
+       {job::choice_names<job::Policy>(), job::choice_names<job::RestartScope>(),
+        job::choice_names<job::Containment>(), job::choice_names<job::Hold>(),
+        job::choice_names<job::Expose>(), job::choice_names<yarn::ContainerRuntime>(),
+        job::choice_names<job::StopSignal>(), job::choice_names<job::StopSignalTo>(),
+        job::choice_names<job::NoticeSignal>(),
+        job::choice_names<kubernetes::pods::GangScheduling>(), names_of_places(),
+        job::framework_names()}) {
     for (const std::string& name : names) {
       EXPECT_THAT(reference, testing::HasSubstr(base::format("`{}`", name)));
     }
@@ -170,4 +175,4 @@ TEST(Reference, ItsExampleIsAJobFile) {
 }
 
 }  // namespace
-}  // namespace gangrun::job
+}  // namespace gangrun::jobfile

@@ -2,13 +2,13 @@
 #include <gmock/gmock.h>
 
 #include "base/json.h"
-#include "cluster/ssh/ssh_options.h"
-#include "job/build.h"
-#include "job/plan_json.h"
-#include "job/spec_yaml.h"
+#include "jobfile/build.h"
+#include "jobfile/plan_json.h"
+#include "jobfile/spec_yaml.h"
 #include "places/places.h"
+#include "ssh/ssh_options.h"
 
-namespace gangrun::job {
+namespace gangrun::jobfile {
 namespace {
 
 constexpr const char* kSectionFiles[] = {
@@ -36,7 +36,7 @@ TEST(SectionsOfPlaces, AreReadBackFromAPlan) {
     ASSERT_TRUE(draft.ok()) << draft.error().message;
     const auto spec = build(*draft, {}, {.places = &places::rules()});
     ASSERT_TRUE(spec.ok()) << spec.error().message;
-    for (const PlanForm form : {PlanForm::kForPeople, PlanForm::kForPrograms}) {
+    for (const job::PlanForm form : {job::PlanForm::kForPeople, job::PlanForm::kForPrograms}) {
       const base::Json plan = to_json(*spec, form);
       EXPECT_EQ(*job_spec_from_json(plan, sections), *spec);
       EXPECT_EQ(*build(*parse_spec(base::dump_json(plan), "plan.json", sections), {}, {}), *spec);
@@ -60,18 +60,18 @@ TEST(SectionsOfPlaces, AJobHasThatOfItsPlaceWithItsDefaults) {
 
 // A section that was only read is one that was never there.
 TEST(SectionsOfPlaces, ADefaultSectionEqualsNone) {
-  JobSpec job;
-  EXPECT_EQ(cluster::edit_ssh(job).folder, "");
-  EXPECT_EQ(job, JobSpec{});
+  job::JobSpec job;
+  EXPECT_EQ(ssh::edit_ssh(job).folder, "");
+  EXPECT_EQ(job, job::JobSpec{});
   EXPECT_FALSE(to_json(job).contains("ssh"));
-  cluster::edit_ssh(job).folder = "/f";
-  EXPECT_NE(job, JobSpec{});
-  EXPECT_NE(JobSpec{}, job);
-  JobSpec copy = job;
+  ssh::edit_ssh(job).folder = "/f";
+  EXPECT_NE(job, job::JobSpec{});
+  EXPECT_NE(job::JobSpec{}, job);
+  job::JobSpec copy = job;
   EXPECT_EQ(copy, job);
-  cluster::edit_ssh(copy).folder = "/g";
-  EXPECT_EQ(cluster::ssh_of(job).folder, "/f");
+  ssh::edit_ssh(copy).folder = "/g";
+  EXPECT_EQ(ssh::ssh_of(job).folder, "/f");
 }
 
 }  // namespace
-}  // namespace gangrun::job
+}  // namespace gangrun::jobfile

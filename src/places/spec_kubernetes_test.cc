@@ -1,16 +1,16 @@
 #include <gmock/gmock.h>
 
-#include "cluster/kubernetes/kubernetes_options.h"
-#include "cluster/yarn/yarn_options.h"
-#include "job/build.h"
-#include "job/plan_json.h"
-#include "job/spec_yaml.h"
+#include "jobfile/build.h"
+#include "jobfile/plan_json.h"
+#include "jobfile/spec_yaml.h"
+#include "kubernetes/pods/kubernetes_options.h"
 #include "places/places.h"
+#include "yarn/yarn_options.h"
 
-namespace gangrun::job {
+namespace gangrun::jobfile {
 namespace {
 
-base::Result<JobSpec> pods_from(const std::string& yaml, const Flags& flags = {}) {
+base::Result<job::JobSpec> pods_from(const std::string& yaml, const Flags& flags = {}) {
   GANGRUN_ASSIGN(const JobDraft draft, parse_spec(yaml, "job.yaml", places::rules().sections()));
   return build(draft, flags, {"job.yaml", &places::rules()});
 }
@@ -53,7 +53,7 @@ TEST(Kubernetes, AFileSaysWhatItIsTold) {
   const auto spec = pods_from(kWholePods);
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   EXPECT_EQ(spec->on, "kubernetes");
-  cluster::KubernetesOptions expected;
+  kubernetes::pods::KubernetesOptions expected;
   expected.kubeconfig = "config";
   expected.context = "prod";
   expected.insecure = true;
@@ -72,14 +72,14 @@ TEST(Kubernetes, AFileSaysWhatItIsTold) {
   expected.image_pull_policy = "IfNotPresent";
   expected.priority_class = "high";
   expected.queue = "team-a";
-  expected.gang_scheduling = cluster::GangScheduling::kKueue;
+  expected.gang_scheduling = kubernetes::pods::GangScheduling::kKueue;
   expected.pod = {{"metadata", {{"annotations", {{"n", "1"}}}}},
                   {"spec", {{"terminationGracePeriodSeconds", 5}}}};
   expected.vcores_limit = 8;
   expected.helper_image = "busybox:1.36";
-  EXPECT_EQ(cluster::kubernetes_of(*spec), expected);
+  EXPECT_EQ(kubernetes::pods::kubernetes_of(*spec), expected);
   EXPECT_THAT(*spec->outputs, testing::ElementsAre("model/", "log.txt"));
-  const TaskSpec& worker = *spec->find("worker");
+  const job::TaskSpec& worker = *spec->find("worker");
   EXPECT_EQ(worker.pod, (base::Json{{"spec", {{"hostNetwork", true}}}}));
   EXPECT_THAT(*worker.outputs, testing::ElementsAre("own"));
   EXPECT_TRUE(spec->find("ps")->outputs->empty());
@@ -109,10 +109,10 @@ TEST(Kubernetes, FlagsWinOverTheFileAndAddToItsLists) {
   flags.job_fields["kubernetes.gang_scheduling"] = "hold";
   const auto spec = pods_from(kWholePods, flags);
   ASSERT_TRUE(spec.ok()) << spec.error().message;
-  const cluster::KubernetesOptions& own = cluster::kubernetes_of(*spec);
+  const kubernetes::pods::KubernetesOptions& own = kubernetes::pods::kubernetes_of(*spec);
   EXPECT_THAT(*spec->outputs, testing::ElementsAre("model/", "log.txt", "more"));
   EXPECT_EQ(own.queue, "b");
-  EXPECT_EQ(cluster::yarn_of(*spec), cluster::YarnOptions{});
+  EXPECT_EQ(yarn::yarn_of(*spec), yarn::YarnOptions{});
   EXPECT_EQ(own.name_space, "other");
   EXPECT_EQ(own.context, "test");
   EXPECT_EQ(own.kubeconfig, "k");
@@ -121,14 +121,14 @@ TEST(Kubernetes, FlagsWinOverTheFileAndAddToItsLists) {
             (std::map<std::string, std::string>{{"a/b", "c"}, {"disk", "hdd"}, {"zone", ""}}));
   EXPECT_THAT(own.image_pull_secrets, testing::ElementsAre("registry", "x", "y"));
   EXPECT_EQ(own.priority_class, "low");
-  EXPECT_EQ(own.gang_scheduling, cluster::GangScheduling::kHold);
+  EXPECT_EQ(own.gang_scheduling, kubernetes::pods::GangScheduling::kHold);
 }
 
 TEST(Kubernetes, WhatIsNotGivenIsNotWritten) {
-  EXPECT_FALSE(to_json(JobSpec{}).contains("kubernetes"));
-  JobSpec job;
-  cluster::edit_kubernetes(job).name_space = "ml";
-  cluster::edit_kubernetes(job).pod = base::Json::object();
+  EXPECT_FALSE(to_json(job::JobSpec{}).contains("kubernetes"));
+  job::JobSpec job;
+  kubernetes::pods::edit_kubernetes(job).name_space = "ml";
+  kubernetes::pods::edit_kubernetes(job).pod = base::Json::object();
   EXPECT_EQ(base::dump_json(to_json(job).at("kubernetes")),
             R"({"namespace":"ml","gang_scheduling":"auto","pod":{}})");
 }
@@ -192,4 +192,4 @@ TEST(BadKubernetes, Flags) {
 }
 
 }  // namespace
-}  // namespace gangrun::job
+}  // namespace gangrun::jobfile

@@ -3,18 +3,18 @@
 #include <functional>
 
 #include "base/format.h"
-#include "cluster/yarn/yarn_options.h"
-#include "job/build.h"
 #include "job/limits.h"
-#include "job/spec_yaml.h"
 #include "job/units.h"
-#include "job/validate.h"
+#include "jobfile/build.h"
+#include "jobfile/spec_yaml.h"
+#include "jobfile/validate.h"
 #include "places/places.h"
+#include "yarn/yarn_options.h"
 
-namespace gangrun::job {
+namespace gangrun::jobfile {
 namespace {
 
-base::Result<JobSpec> build_place(std::string_view yaml, const Flags& flags) {
+base::Result<job::JobSpec> build_place(std::string_view yaml, const Flags& flags) {
   std::optional<JobDraft> draft;
   if (!yaml.empty()) {
     GANGRUN_ASSIGN(draft, parse_spec(yaml, "job.yaml", places::rules().sections()));
@@ -22,10 +22,10 @@ base::Result<JobSpec> build_place(std::string_view yaml, const Flags& flags) {
   return build(draft, flags, {draft ? "job.yaml" : "", &places::rules()});
 }
 
-JobSpec built_place(std::string_view yaml, const Flags& flags) {
+job::JobSpec built_place(std::string_view yaml, const Flags& flags) {
   auto spec = build_place(yaml, flags);
   EXPECT_TRUE(spec.ok()) << spec.error().message;
-  return spec.value_or(JobSpec{});
+  return spec.value_or(job::JobSpec{});
 }
 
 std::string places_error(std::string_view yaml, const Flags& flags = {}) {
@@ -54,8 +54,8 @@ yarn:
 )";
 
 TEST(Places, AFileSaysWhatAClusterIsTold) {
-  const JobSpec spec = built_place(kOnYarn, {});
-  const TaskSpec& worker = *spec.find("worker");
+  const job::JobSpec spec = built_place(kOnYarn, {});
+  const job::TaskSpec& worker = *spec.find("worker");
   using Others = std::map<std::string, std::int64_t>;
   EXPECT_EQ(worker.label, "gpu");
   EXPECT_EQ(worker.resources_of(0).others, (Others{{"yarn.io/fpga", 1}}));
@@ -64,7 +64,7 @@ TEST(Places, AFileSaysWhatAClusterIsTold) {
   EXPECT_TRUE(spec.find("ps")->one_per_node);
   EXPECT_FALSE(spec.find("ps")->label.has_value());
   EXPECT_EQ(spec.timeouts.hold, std::chrono::seconds(30));
-  cluster::YarnOptions expected;
+  yarn::YarnOptions expected;
   expected.queue = "root.research";
   expected.priority = 3;
   expected.tags = {"night", "wine"};
@@ -73,15 +73,15 @@ TEST(Places, AFileSaysWhatAClusterIsTold) {
   expected.view_acl = "ann,bob research";
   expected.modify_acl = "*";
   expected.max_attempts = 4;
-  expected.container_runtime = cluster::ContainerRuntime::kNone;
+  expected.container_runtime = yarn::ContainerRuntime::kNone;
   expected.file_systems = {"hdfs://other:8020"};
   expected.principal = "ann@R";
   expected.keytab = "ann.keytab";
-  EXPECT_EQ(cluster::yarn_of(spec), expected);
+  EXPECT_EQ(yarn::yarn_of(spec), expected);
 }
 
 TEST(Places, FlagsWinOverTheFile) {
-  const JobSpec spec =
+  const job::JobSpec spec =
       built_place(kOnYarn, {.fields = {{"label", {"ps:"}}, {"one_per_node", {"worker,ps"}}},
                             .job_fields = {{"yarn.priority", "0"},
                                            {"yarn.master.memory", "1g"},
@@ -90,7 +90,7 @@ TEST(Places, FlagsWinOverTheFile) {
                             .resources = {"yarn.io/fpga=5,worker[0]:disk=9"},
                             .timeouts = {"hold=5s"},
                             .queue = "b"});
-  const TaskSpec& worker = *spec.find("worker");
+  const job::TaskSpec& worker = *spec.find("worker");
   using Others = std::map<std::string, std::int64_t>;
   EXPECT_EQ(worker.resources_of(0).others, (Others{{"disk", 9}, {"yarn.io/fpga", 5}}));
   EXPECT_EQ(worker.resources_of(1).others, (Others{{"disk", 2}, {"yarn.io/fpga", 5}}));
@@ -99,19 +99,19 @@ TEST(Places, FlagsWinOverTheFile) {
   EXPECT_EQ(spec.find("ps")->label, "");
   EXPECT_TRUE(worker.one_per_node);
   EXPECT_EQ(spec.timeouts.hold, std::chrono::seconds(5));
-  EXPECT_EQ(cluster::yarn_of(spec).queue, "b");
-  EXPECT_EQ(cluster::yarn_of(spec).priority, 0);
-  EXPECT_THAT(cluster::yarn_of(spec).tags, testing::ElementsAre("day", "red", "sweet"));
-  EXPECT_EQ(cluster::yarn_of(spec).master, (Resources{.memory_mib = 1024, .vcores = 1}));
-  EXPECT_EQ(cluster::yarn_of(spec).master_label, "fast");
+  EXPECT_EQ(yarn::yarn_of(spec).queue, "b");
+  EXPECT_EQ(yarn::yarn_of(spec).priority, 0);
+  EXPECT_THAT(yarn::yarn_of(spec).tags, testing::ElementsAre("day", "red", "sweet"));
+  EXPECT_EQ(yarn::yarn_of(spec).master, (job::Resources{.memory_mib = 1024, .vcores = 1}));
+  EXPECT_EQ(yarn::yarn_of(spec).master_label, "fast");
 }
 
 TEST(Places, TheMoreSpecificFlagWins) {
-  const JobSpec spec = built_place("", {.roles = {"ps:2,worker:2"},
-                                        .fields = {{"label", {"worker:gpu", "cpu"}}},
-                                        .job_fields = {{"on", "yarn"}},
-                                        .resources = {"ps[1]:a=3", "ps:a=2", "a=1"},
-                                        .command = {"x"}});
+  const job::JobSpec spec = built_place("", {.roles = {"ps:2,worker:2"},
+                                             .fields = {{"label", {"worker:gpu", "cpu"}}},
+                                             .job_fields = {{"on", "yarn"}},
+                                             .resources = {"ps[1]:a=3", "ps:a=2", "a=1"},
+                                             .command = {"x"}});
   EXPECT_EQ(spec.find("worker")->resources.others.at("a"), 1);
   EXPECT_EQ(spec.find("ps")->resources_of(0).others.at("a"), 2);
   EXPECT_EQ(spec.find("ps")->resources_of(1).others.at("a"), 3);
@@ -120,9 +120,9 @@ TEST(Places, TheMoreSpecificFlagWins) {
 }
 
 TEST(Places, DefaultsOfACluster) {
-  const JobSpec spec = built_place("", {.job_fields = {{"on", "yarn"}}, .command = {"x"}});
-  EXPECT_EQ(cluster::yarn_of(spec), cluster::YarnOptions{});
-  EXPECT_EQ(cluster::yarn_of(spec).master, (Resources{.memory_mib = 256, .vcores = 1}));
+  const job::JobSpec spec = built_place("", {.job_fields = {{"on", "yarn"}}, .command = {"x"}});
+  EXPECT_EQ(yarn::yarn_of(spec), yarn::YarnOptions{});
+  EXPECT_EQ(yarn::yarn_of(spec).master, (job::Resources{.memory_mib = 256, .vcores = 1}));
   EXPECT_EQ(spec.timeouts.hold, std::chrono::minutes(1));
 }
 
@@ -344,58 +344,60 @@ TEST(Places, ErrorsOfFlagsBeginWithThem) {
   }
 }
 
-using Change = std::function<void(JobSpec&)>;
+using Change = std::function<void(job::JobSpec&)>;
 const std::pair<const char*, Change> kBadJobs[] = {
-    {"tasks.worker.label", [](JobSpec& job) { job.tasks[0].label = "-a"; }},
-    {"tasks.worker.label", [](JobSpec& job) { job.tasks[0].label = std::string(256, 'a'); }},
-    {"tasks.worker.resources", [](JobSpec& job) { job.tasks[0].resources.others["1"] = 1; }},
-    {"tasks.worker.resources.a", [](JobSpec& job) { job.tasks[0].resources.others["a"] = -1; }},
+    {"tasks.worker.label", [](job::JobSpec& job) { job.tasks[0].label = "-a"; }},
+    {"tasks.worker.label", [](job::JobSpec& job) { job.tasks[0].label = std::string(256, 'a'); }},
+    {"tasks.worker.resources", [](job::JobSpec& job) { job.tasks[0].resources.others["1"] = 1; }},
+    {"tasks.worker.resources.a",
+     [](job::JobSpec& job) { job.tasks[0].resources.others["a"] = -1; }},
     {"tasks.worker.overrides.0.resources.a",
-     [](JobSpec& job) { job.tasks[0].overrides[0].others["a"] = kMaxResourceAmount + 1; }},
+     [](job::JobSpec& job) {
+       job.tasks[0].overrides[0].others["a"] = job::kMaxResourceAmount + 1;
+     }},
     {"tasks.worker.resources",
-     [](JobSpec& job) {
-       for (std::size_t i = 0; i <= kMaxOtherResources; ++i) {
+     [](job::JobSpec& job) {
+       for (std::size_t i = 0; i <= job::kMaxOtherResources; ++i) {
          job.tasks[0].resources.others[base::format("a{}", i)] = 1;
        }
      }},
-    {"timeouts.hold", [](JobSpec& job) { job.timeouts.hold = std::chrono::milliseconds(0); }},
-    {"yarn.queue", [](JobSpec& job) { cluster::edit_yarn(job).queue = "a\nb"; }},
-    {"yarn.queue", [](JobSpec& job) { cluster::edit_yarn(job).queue = "\xff"; }},
+    {"timeouts.hold", [](job::JobSpec& job) { job.timeouts.hold = std::chrono::milliseconds(0); }},
+    {"yarn.queue", [](job::JobSpec& job) { yarn::edit_yarn(job).queue = "a\nb"; }},
+    {"yarn.queue", [](job::JobSpec& job) { yarn::edit_yarn(job).queue = "\xff"; }},
     {"yarn.queue",
-     [](JobSpec& job) {
-       cluster::edit_yarn(job).queue = std::string(cluster::kMaxQueueBytes + 1, 'a');
+     [](job::JobSpec& job) {
+       yarn::edit_yarn(job).queue = std::string(yarn::kMaxQueueBytes + 1, 'a');
      }},
-    {"yarn.priority", [](JobSpec& job) { cluster::edit_yarn(job).priority = -1; }},
-    {"yarn.tags", [](JobSpec& job) { cluster::edit_yarn(job).tags = {""}; }},
-    {"yarn.tags", [](JobSpec& job) { cluster::edit_yarn(job).tags = {"a,b"}; }},
-    {"yarn.tags", [](JobSpec& job) { cluster::edit_yarn(job).tags = {"\xc3\xbc"}; }},
+    {"yarn.priority", [](job::JobSpec& job) { yarn::edit_yarn(job).priority = -1; }},
+    {"yarn.tags", [](job::JobSpec& job) { yarn::edit_yarn(job).tags = {""}; }},
+    {"yarn.tags", [](job::JobSpec& job) { yarn::edit_yarn(job).tags = {"a,b"}; }},
+    {"yarn.tags", [](job::JobSpec& job) { yarn::edit_yarn(job).tags = {"\xc3\xbc"}; }},
     {"yarn.tags",
-     [](JobSpec& job) {
-       cluster::edit_yarn(job).tags = {std::string(cluster::kMaxTagBytes + 1, 'a')};
+     [](job::JobSpec& job) {
+       yarn::edit_yarn(job).tags = {std::string(yarn::kMaxTagBytes + 1, 'a')};
      }},
     {"yarn.tags",
-     [](JobSpec& job) {
-       for (std::size_t i = 0; i <= cluster::kMaxTags; ++i)
-         cluster::edit_yarn(job).tags.push_back(std::to_string(i));
+     [](job::JobSpec& job) {
+       for (std::size_t i = 0; i <= yarn::kMaxTags; ++i)
+         yarn::edit_yarn(job).tags.push_back(std::to_string(i));
      }},
     {"yarn.master.memory",
-     [](JobSpec& job) { cluster::edit_yarn(job).master.memory_mib = kMaxMemoryMib + 1; }},
-    {"yarn.master.vcores", [](JobSpec& job) { cluster::edit_yarn(job).master.vcores = 0; }},
-    {"yarn.master", [](JobSpec& job) { cluster::edit_yarn(job).master.gpus = 1; }},
-    {"yarn.master", [](JobSpec& job) { cluster::edit_yarn(job).master.others["a"] = 1; }},
-    {"yarn.master.label", [](JobSpec& job) { cluster::edit_yarn(job).master_label = "a b"; }},
-    {"yarn.view_acl", [](JobSpec& job) { cluster::edit_yarn(job).view_acl = "a\tb"; }},
-    {"yarn.modify_acl", [](JobSpec& job) { cluster::edit_yarn(job).modify_acl = "\xff"; }},
-    {"yarn.file_systems", [](JobSpec& job) { cluster::edit_yarn(job).file_systems = {"preprod"}; }},
-    {"yarn.principal", [](JobSpec& job) { cluster::edit_yarn(job).principal = "a b"; }},
-    {"yarn.keytab", [](JobSpec& job) { cluster::edit_yarn(job).keytab = std::string(1, '\0'); }},
-    {"yarn.as", [](JobSpec& job) { cluster::edit_yarn(job).as = "a\n"; }},
+     [](job::JobSpec& job) { yarn::edit_yarn(job).master.memory_mib = job::kMaxMemoryMib + 1; }},
+    {"yarn.master.vcores", [](job::JobSpec& job) { yarn::edit_yarn(job).master.vcores = 0; }},
+    {"yarn.master", [](job::JobSpec& job) { yarn::edit_yarn(job).master.gpus = 1; }},
+    {"yarn.master", [](job::JobSpec& job) { yarn::edit_yarn(job).master.others["a"] = 1; }},
+    {"yarn.master.label", [](job::JobSpec& job) { yarn::edit_yarn(job).master_label = "a b"; }},
+    {"yarn.view_acl", [](job::JobSpec& job) { yarn::edit_yarn(job).view_acl = "a\tb"; }},
+    {"yarn.modify_acl", [](job::JobSpec& job) { yarn::edit_yarn(job).modify_acl = "\xff"; }},
+    {"yarn.file_systems",
+     [](job::JobSpec& job) { yarn::edit_yarn(job).file_systems = {"preprod"}; }},
+    {"yarn.principal", [](job::JobSpec& job) { yarn::edit_yarn(job).principal = "a b"; }},
+    {"yarn.keytab", [](job::JobSpec& job) { yarn::edit_yarn(job).keytab = std::string(1, '\0'); }},
+    {"yarn.as", [](job::JobSpec& job) { yarn::edit_yarn(job).as = "a\n"; }},
     // The user for which the job runs could read the keys of the user who submits it.
     {"yarn.as",
-     [](JobSpec& job) {
-       cluster::edit_yarn(job).as = "bob", cluster::edit_yarn(job).keytab = "k";
-     }},
-    {"yarn.max_attempts", [](JobSpec& job) { cluster::edit_yarn(job).max_attempts = -1; }},
+     [](job::JobSpec& job) { yarn::edit_yarn(job).as = "bob", yarn::edit_yarn(job).keytab = "k"; }},
+    {"yarn.max_attempts", [](job::JobSpec& job) { yarn::edit_yarn(job).max_attempts = -1; }},
 };
 
 // Bytes go where only our own programs pass them on; others take texts.
@@ -413,7 +415,7 @@ TEST(Places, BytesThatAreNotUtf8AreRefusedWhereTheyCannotBeGiven) {
             "after --: command.1: '\xff' is not UTF-8, and engines of images take nothing else");
   EXPECT_EQ(places_error("", on_kubernetes),
             "after --: command.1: '\xff' is not UTF-8, and Kubernetes takes nothing else");
-  JobSpec job = built_place("", {.job_fields = {{"on", "yarn"}}, .command = {"x"}});
+  job::JobSpec job = built_place("", {.job_fields = {{"on", "yarn"}}, .command = {"x"}});
   job.image = "a";
   job.tasks[0].environment["A"] = "\xfe";
   EXPECT_EQ(find_problem(job, places::rules())->path, "tasks.worker.env.A");
@@ -426,7 +428,7 @@ TEST(Places, BytesThatAreNotUtf8AreRefusedWhereTheyCannotBeGiven) {
 // As for all of a spec: the rules hold for one that is built by hand too.
 TEST(Places, FindEachProblemWithItsPath) {
   for (const auto& [path, change] : kBadJobs) {
-    JobSpec job = built_place("", {.job_fields = {{"on", "yarn"}}, .command = {"x"}});
+    job::JobSpec job = built_place("", {.job_fields = {{"on", "yarn"}}, .command = {"x"}});
     ASSERT_FALSE(find_problem(job, places::rules()).has_value());
     change(job);
     const auto problem = find_problem(job, places::rules());
@@ -467,4 +469,4 @@ TEST(Places, WhatSparkDecidesIsRefusedWithItsSetting) {
 }
 
 }  // namespace
-}  // namespace gangrun::job
+}  // namespace gangrun::jobfile

@@ -1,10 +1,10 @@
-#include "cluster/yarn/client/ytf_submit.h"
+#include "yarn/commands/ytf_submit.h"
 
 #include <gmock/gmock.h>
 
-#include "cluster/yarn/yarn_options.h"
-#include "job/build.h"
+#include "jobfile/build.h"
 #include "places/places.h"
+#include "yarn/yarn_options.h"
 
 namespace gangrun::places {
 namespace {
@@ -12,26 +12,26 @@ namespace {
 using testing::ElementsAre;
 using testing::StartsWith;
 
-client::YtfOptions simple() {
-  client::YtfOptions options;
+yarn::commands::YtfOptions simple() {
+  yarn::commands::YtfOptions options;
   options.cluster_requirement = {"ps:1,worker:4"};
   options.command = "python train.py --task_index ${DTF_TASK_INDEX}";
   return options;
 }
 
 // The job that comes of it, as `gangrun run` would read it.
-job::JobSpec job_of(const client::YtfOptions& options) {
-  const auto run = client::run_options_of(options, "/home/user1");
+job::JobSpec job_of(const yarn::commands::YtfOptions& options) {
+  const auto run = yarn::commands::run_options_of(options, "/home/user1");
   EXPECT_TRUE(run.ok()) << run.error().message;
-  const auto spec = job::build(std::nullopt, run->flags, {"", &rules()});
+  const auto spec = jobfile::build(std::nullopt, run->flags, {"", &rules()});
   EXPECT_TRUE(spec.ok()) << spec.error().message;
   return spec.value_or(job::JobSpec{});
 }
 
-std::string error_of(const client::YtfOptions& options) {
-  const auto run = client::run_options_of(options, "/home/user1");
+std::string error_of(const yarn::commands::YtfOptions& options) {
+  const auto run = yarn::commands::run_options_of(options, "/home/user1");
   if (!run.ok()) return run.error().message;
-  const auto spec = job::build(std::nullopt, run->flags, {"", &rules()});
+  const auto spec = jobfile::build(std::nullopt, run->flags, {"", &rules()});
   return spec.ok() ? "" : spec.error().message;
 }
 
@@ -39,7 +39,7 @@ TEST(YtfSubmit, HasTheDesignsDefaults) {
   const job::JobSpec job = job_of(simple());
   EXPECT_EQ(job.name, "TensorFlow");
   EXPECT_EQ(job.on, "yarn");
-  EXPECT_EQ(cluster::yarn_of(job).queue, "default");
+  EXPECT_EQ(yarn::yarn_of(job).queue, "default");
   EXPECT_EQ(job.command, (job::Command{{}, "python train.py --task_index ${DTF_TASK_INDEX}"}));
   EXPECT_EQ(job.find("worker")->instances, 4);
   EXPECT_EQ(job.find("worker")->resources, (job::Resources{8192, 1, 0}));
@@ -52,16 +52,16 @@ TEST(YtfSubmit, HasTheDesignsDefaults) {
 }
 
 TEST(YtfSubmit, LeavesTheJobUnlessSomebodyStays) {
-  client::YtfOptions options = simple();
-  EXPECT_TRUE(client::run_options_of(options, "/")->detach);
+  yarn::commands::YtfOptions options = simple();
+  EXPECT_TRUE(yarn::commands::run_options_of(options, "/")->detach);
   options.wait = true;
-  EXPECT_FALSE(client::run_options_of(options, "/")->detach);
+  EXPECT_FALSE(yarn::commands::run_options_of(options, "/")->detach);
   options.client = true;
-  EXPECT_TRUE(client::run_options_of(options, "/")->detach);
+  EXPECT_TRUE(yarn::commands::run_options_of(options, "/")->detach);
 }
 
 TEST(YtfSubmit, ResourcesHaveThreeForms) {
-  client::YtfOptions options = simple();
+  yarn::commands::YtfOptions options = simple();
   options.vcores = {"2", "ps:3", "worker[1]:5"};
   options.memory = {"1000", "ps:2000,worker[0]:3000"};
   const job::JobSpec job = job_of(options);
@@ -71,7 +71,7 @@ TEST(YtfSubmit, ResourcesHaveThreeForms) {
 }
 
 TEST(YtfSubmit, HasTheDesignsWishes) {
-  client::YtfOptions options = simple();
+  yarn::commands::YtfOptions options = simple();
   options.gpus = {"1", "worker[2]:2"};
   options.labels = {"slow,worker:gpu"};
   options.files = {"package", "conf.json"};
@@ -90,7 +90,7 @@ TEST(YtfSubmit, HasTheDesignsWishes) {
 }
 
 TEST(YtfSubmit, PathsAndScriptAreVariables) {
-  client::YtfOptions options = simple();
+  yarn::commands::YtfOptions options = simple();
   options.input = "hdfs://nn/in";
   options.output = "/home/user1/out";
   options.script = "src/mnist.py";
@@ -104,7 +104,7 @@ TEST(YtfSubmit, PathsAndScriptAreVariables) {
 }
 
 TEST(YtfSubmit, TensorboardShowsTheOutput) {
-  client::YtfOptions options = simple();
+  yarn::commands::YtfOptions options = simple();
   options.output = "hdfs://nn/out";
   EXPECT_EQ(job_of(options).find("tensorboard"), nullptr);
   options.tensorboard = true;
@@ -117,7 +117,7 @@ TEST(YtfSubmit, TensorboardShowsTheOutput) {
 }
 
 TEST(YtfSubmit, AnImageSeesThePathsThatAreNotOnHdfs) {
-  client::YtfOptions options = simple();
+  yarn::commands::YtfOptions options = simple();
   options.docker_image = "host:5000/tf:1";
   options.input = "/data";
   options.output = "hdfs://nn/out";
@@ -131,7 +131,7 @@ TEST(YtfSubmit, AnImageSeesThePathsThatAreNotOnHdfs) {
 }
 
 TEST(YtfSubmit, TheRegistryIsTheMastersOrZookeeperToo) {
-  client::YtfOptions options = simple();
+  yarn::commands::YtfOptions options = simple();
   options.registry = "rest";
   EXPECT_EQ(job_of(options).zookeeper, std::nullopt);
   options.registry = "zookeeper";
@@ -139,65 +139,69 @@ TEST(YtfSubmit, TheRegistryIsTheMastersOrZookeeperToo) {
 }
 
 TEST(YtfSubmit, OneMachineIsNotAskedForTheSizesOfNodes) {
-  client::YtfOptions options = simple();
+  yarn::commands::YtfOptions options = simple();
   options.on = "local";
   EXPECT_EQ(job_of(options).find("worker")->resources, (job::Resources{0, 1, 0}));
-  EXPECT_EQ(cluster::yarn_of(job_of(options)), cluster::YarnOptions{});
+  EXPECT_EQ(yarn::yarn_of(job_of(options)), yarn::YarnOptions{});
 }
 
 struct Bad {
   const char* error;
-  void (*change)(client::YtfOptions&);
+  void (*change)(yarn::commands::YtfOptions&);
 };
 
 TEST(YtfSubmit, TellsWhatIsWrongByFlagAndValue) {
   const Bad rows[] = {
-      {"the task command is empty", [](client::YtfOptions& o) { o.command = " "; }},
+      {"the task command is empty", [](yarn::commands::YtfOptions& o) { o.command = " "; }},
       {"-r: the cluster requirement is empty",
-       [](client::YtfOptions& o) { o.cluster_requirement = {""}; }},
+       [](yarn::commands::YtfOptions& o) { o.cluster_requirement = {""}; }},
       {"-r: the cluster requirement is empty",
-       [](client::YtfOptions& o) { o.cluster_requirement = {}; }},
+       [](yarn::commands::YtfOptions& o) { o.cluster_requirement = {}; }},
       {"-r: 'worker' does not say how many",
-       [](client::YtfOptions& o) { o.cluster_requirement = {"ps:1,worker"}; }},
-      {"-r: 'ps:0': '0' is not", [](client::YtfOptions& o) { o.cluster_requirement = {"ps:0"}; }},
+       [](yarn::commands::YtfOptions& o) { o.cluster_requirement = {"ps:1,worker"}; }},
+      {"-r: 'ps:0': '0' is not",
+       [](yarn::commands::YtfOptions& o) { o.cluster_requirement = {"ps:0"}; }},
       {"-r: 'ps:2': this type is given twice",
-       [](client::YtfOptions& o) { o.cluster_requirement = {"ps:1,worker:1,ps:2"}; }},
+       [](yarn::commands::YtfOptions& o) { o.cluster_requirement = {"ps:1,worker:1,ps:2"}; }},
       {"-r: '1ps:1': '1ps' is not a task type",
-       [](client::YtfOptions& o) { o.cluster_requirement = {"1ps:1"}; }},
+       [](yarn::commands::YtfOptions& o) { o.cluster_requirement = {"1ps:1"}; }},
       {"-m: 'wroker:1024': unknown task type 'wroker'; did you mean 'worker'?",
-       [](client::YtfOptions& o) { o.memory = {"wroker:1024"}; }},
-      {"-c: 'ps[1]:2': there is no ps:1", [](client::YtfOptions& o) { o.vcores = {"ps[1]:2"}; }},
+       [](yarn::commands::YtfOptions& o) { o.memory = {"wroker:1024"}; }},
+      {"-c: 'ps[1]:2': there is no ps:1",
+       [](yarn::commands::YtfOptions& o) { o.vcores = {"ps[1]:2"}; }},
       {"-t: TensorBoard shows the output path; name it with -o",
-       [](client::YtfOptions& o) { o.tensorboard = true; }},
+       [](yarn::commands::YtfOptions& o) { o.tensorboard = true; }},
       {"-t: TensorBoard shows the output path; name it with -o",
-       [](client::YtfOptions& o) { o.cluster_requirement = {"worker:1,tensorboard:1"}; }},
+       [](yarn::commands::YtfOptions& o) { o.cluster_requirement = {"worker:1,tensorboard:1"}; }},
       {"--expose_tensorboard: there is no TensorBoard",
-       [](client::YtfOptions& o) { o.expose_tensorboard = true; }},
+       [](yarn::commands::YtfOptions& o) { o.expose_tensorboard = true; }},
       {"--docker_image: 'My Image' is not the name of an image; allowed: ",
-       [](client::YtfOptions& o) { o.docker_image = "My Image"; }},
-      {"--docker_image: the image has no name", [](client::YtfOptions& o) { o.docker_image = ""; }},
+       [](yarn::commands::YtfOptions& o) { o.docker_image = "My Image"; }},
+      {"--docker_image: the image has no name",
+       [](yarn::commands::YtfOptions& o) { o.docker_image = ""; }},
       {"-i: 'data' is not an absolute path, which a container needs",
-       [](client::YtfOptions& o) {
+       [](yarn::commands::YtfOptions& o) {
          o.docker_image = "image";
          o.input = "data";
        }},
-      {"--mount: there is no container", [](client::YtfOptions& o) { o.mounts = {"/x"}; }},
-      {"--registry: 'zk' is not a registry", [](client::YtfOptions& o) { o.registry = "zk"; }},
+      {"--mount: there is no container", [](yarn::commands::YtfOptions& o) { o.mounts = {"/x"}; }},
+      {"--registry: 'zk' is not a registry",
+       [](yarn::commands::YtfOptions& o) { o.registry = "zk"; }},
       {"--client_ends_job: there is no client task",
-       [](client::YtfOptions& o) { o.client_ends_job = true; }},
+       [](yarn::commands::YtfOptions& o) { o.client_ends_job = true; }},
       {"-r: 'client:1': with --client the job client is the task on this terminal",
-       [](client::YtfOptions& o) {
+       [](yarn::commands::YtfOptions& o) {
          o.client = true;
          o.cluster_requirement = {"worker:1,client:1"};
        }},
       {"--json: with --client",
-       [](client::YtfOptions& o) {
+       [](yarn::commands::YtfOptions& o) {
          o.client = true;
          o.json = true;
        }},
   };
   for (const Bad& row : rows) {
-    client::YtfOptions options = simple();
+    yarn::commands::YtfOptions options = simple();
     row.change(options);
     EXPECT_THAT(error_of(options), StartsWith(row.error));
   }

@@ -12,6 +12,7 @@
 #include "job/gpus.h"
 #include "job/spec.h"
 #include "job/task_id.h"
+#include "jobfile/described_job.h"
 
 namespace gangrun::registry {
 

@@ -30,8 +30,8 @@ constexpr std::size_t kMaxCalls = 64;
 net::ServerOptions control_options() {
   net::ServerOptions options;
   // Those whose request has not come yet have at most half of them.
-  options.max_connections = 2 * (kMaxCalls + kMaxTunnels + kMaxExecs);
-  options.channel = tunnel_channel_options();
+  options.max_connections = 2 * (kMaxCalls + net::kMaxTunnels + kMaxExecs);
+  options.channel = net::tunnel_channel_options();
   options.channel.max_message_bytes = kMaxExecFrameBytes;
   options.max_body_bytes = kMaxRequestBytes;
   options.header_timeout = base::seconds(10);
@@ -62,8 +62,8 @@ base::Result<Call> read_call(const std::string& body) {
 }
 
 bool is_tunnel(std::string_view path) {
-  return path.starts_with(kTunnelPath) &&
-         (path.size() == kTunnelPath.size() || path[kTunnelPath.size()] == '/');
+  return path.starts_with(net::kTunnelPath) &&
+         (path.size() == net::kTunnelPath.size() || path[net::kTunnelPath.size()] == '/');
 }
 
 }  // namespace
@@ -117,9 +117,9 @@ std::optional<HttpResponse> ControlServer::refusal_of(const HttpRequest& request
   }
   if (!is_tunnel(request.path)) return error_answer(404, "not_found", "no such path");
   if (const auto port = port_of(request); !port.ok()) return error_answer(port.error());
-  if (tunnels_.size() >= kMaxTunnels) {
+  if (tunnels_.size() >= net::kMaxTunnels) {
     return error_answer(503, "resource_exhausted",
-                        base::format("{} tunnels are open already", kMaxTunnels));
+                        base::format("{} tunnels are open already", net::kMaxTunnels));
   }
   return std::nullopt;
 }
@@ -127,8 +127,8 @@ std::optional<HttpResponse> ControlServer::refusal_of(const HttpRequest& request
 base::Result<std::uint16_t> ControlServer::port_of(const HttpRequest& request) const {
   const std::vector<std::uint16_t> ports = ports_();
   if (ports.empty()) return base::not_found("no port is served");
-  if (request.path == kTunnelPath) return ports.front();
-  const std::string wanted = request.path.substr(kTunnelPath.size() + 1);
+  if (request.path == net::kTunnelPath) return ports.front();
+  const std::string wanted = request.path.substr(net::kTunnelPath.size() + 1);
   const auto number = base::parse_integer(wanted);
   const auto found = std::find(ports.begin(), ports.end(), number.value_or(0));
   if (found != ports.end()) return *found;
@@ -141,13 +141,13 @@ void ControlServer::on_channel(const HttpRequest& request, std::unique_ptr<net::
   auto socket = [&]() -> base::Result<base::UniqueFd> {
     // Looked at anew: they may have changed while the channel was opened.
     GANGRUN_ASSIGN(const std::uint16_t port, port_of(request));
-    return connect_to_loopback(port);
+    return net::connect_to_loopback(port);
   }();
   if (!socket.ok()) return channel->close(socket.error().message, socket.error().code);
   const std::uint64_t id = next_tunnel_++;
-  tunnels_[id] =
-      std::make_unique<Tunnel>(loop_, Tunnel::Side::kExit, *std::move(socket), std::move(channel),
-                               [this, id](const base::Result<>&) { tunnels_.erase(id); });
+  tunnels_[id] = std::make_unique<net::Tunnel>(
+      loop_, net::Tunnel::Side::kExit, *std::move(socket), std::move(channel),
+      [this, id](const base::Result<>&) { tunnels_.erase(id); });
 }
 
 HttpResponse ControlServer::on_put_master(const std::string& body) {

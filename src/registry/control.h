@@ -15,9 +15,9 @@
 #include "net/event_loop.h"
 #include "net/http.h"
 #include "net/server.h"
+#include "net/tunnel.h"
 #include "registry/answers.h"
 #include "registry/messages.h"
-#include "registry/tunnel.h"
 
 namespace gangrun::registry {
 
@@ -67,7 +67,7 @@ class ControlServer {
   base::Logger& logger_;
   int newest_attempt_ = 0;  // of those masters that have called
   std::uint64_t next_tunnel_ = 1;
-  std::map<std::uint64_t, std::unique_ptr<Tunnel>> tunnels_;
+  std::map<std::uint64_t, std::unique_ptr<net::Tunnel>> tunnels_;
   net::Server server_;  // last: its callbacks use the others
 };
 

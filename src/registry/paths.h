@@ -19,7 +19,6 @@ inline constexpr std::string_view kJoinPath = "/v1/join";
 inline constexpr std::string_view kRendezvousPath = "/v1/rendezvous/";
 // Of an agent.
 inline constexpr std::string_view kMasterPath = "/v1/master";
-inline constexpr std::string_view kTunnelPath = "/v1/tunnel";
 inline constexpr std::string_view kExecPath = "/v1/exec";
 
 // The longest wait of one request for the cluster spec, and how many may wait at once.

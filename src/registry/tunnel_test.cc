@@ -1,5 +1,5 @@
 // A tunnel from its entrance over a real agent's control address to a program's socket.
-#include "registry/tunnel.h"
+#include "net/tunnel.h"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
@@ -15,10 +15,10 @@
 #include <string>
 
 #include "base/format.h"
+#include "net/tunnel_entrance.h"
 #include "registry/control.h"
 #include "registry/paths.h"
 #include "registry/test_registry.h"
-#include "registry/tunnel_entrance.h"
 
 namespace gangrun::registry {
 namespace {
@@ -35,13 +35,13 @@ TEST(SendWhatFits, LeavesWhatTheSocketDoesNotTakeAndTellsWhy) {
   const base::UniqueFd socket(ends[0]);
   base::UniqueFd other(ends[1]);
   std::string out = "all";
-  EXPECT_EQ(send_what_fits(socket.get(), out).bytes, 3U);
+  EXPECT_EQ(net::send_what_fits(socket.get(), out).bytes, 3U);
   EXPECT_EQ(out, "");
-  EXPECT_EQ(send_what_fits(socket.get(), out).bytes, 0U);
+  EXPECT_EQ(net::send_what_fits(socket.get(), out).bytes, 0U);
 
   const std::string large(std::size_t{16} << 20U, 'x');
   out = large + "end";
-  const SentBytes sent = send_what_fits(socket.get(), out);
+  const net::SentBytes sent = net::send_what_fits(socket.get(), out);
   EXPECT_EQ(sent.error_number, 0);
   EXPECT_GT(sent.bytes, 0U);
   EXPECT_EQ(out.size() + sent.bytes, large.size() + 3);
@@ -49,7 +49,7 @@ TEST(SendWhatFits, LeavesWhatTheSocketDoesNotTakeAndTellsWhy) {
 
   other.reset();
   const std::size_t left = out.size();
-  EXPECT_EQ(send_what_fits(socket.get(), out).error_number, EPIPE);
+  EXPECT_EQ(net::send_what_fits(socket.get(), out).error_number, EPIPE);
   EXPECT_EQ(out.size(), left);
 }
 
@@ -175,7 +175,7 @@ class TunnelTest : public testing::Test {
           channel->on_closed([&](base::Error reason) { error = std::move(reason); });
           channel->on_message([&](std::string_view) { opened = true; });
         },
-        tunnel_channel_options());
+        net::tunnel_channel_options());
     EXPECT_TRUE(until([&] { return error || opened; }));
     return error;
   }
@@ -188,8 +188,9 @@ class TunnelTest : public testing::Test {
   std::uint16_t port = 0;
   std::vector<std::string> broken;
   ControlServer control{loop, base::Secret(kJobSecret), [](const job::Address&) {}, log};
-  TunnelEntrance entrance{loop, base::Secret(kJobSecret),
-                          [this](const base::Error& error) { broken.push_back(error.message); }};
+  net::TunnelEntrance entrance{loop, base::Secret(kJobSecret), [this](const base::Error& error) {
+                                 broken.push_back(error.message);
+                               }};
 };
 
 TEST_F(TunnelTest, CarriesBothDirectionsAndTheEndOfEach) {
@@ -283,7 +284,7 @@ TEST_F(TunnelTest, WhereNothingListensYetThatIsTold) {
 }
 
 TEST_F(TunnelTest, OnlyWhoKnowsTheSecretGetsOne) {
-  const std::string path(kTunnelPath);
+  const std::string path(net::kTunnelPath);
   for (const std::string& secret : {std::string("wrong"), std::string(), kJobSecret + "0"}) {
     const auto error = refusal(secret, path);
     ASSERT_TRUE(error) << secret;
@@ -296,7 +297,7 @@ TEST_F(TunnelTest, OnlyWhoKnowsTheSecretGetsOne) {
 }
 
 TEST_F(TunnelTest, OnlyThePortsOfTheTaskAreReached) {
-  const std::string path(kTunnelPath);
+  const std::string path(net::kTunnelPath);
   std::uint16_t foreign_port = 0;
   Socket foreign = Socket::listening(foreign_port);
   for (const std::string& wrong :
@@ -315,9 +316,9 @@ TEST_F(TunnelTest, OnlyThePortsOfTheTaskAreReached) {
 
 TEST_F(TunnelTest, TooManyAreRefusedAndTheMasterStillGetsThrough) {
   std::vector<Socket> users;
-  for (std::size_t i = 0; i < kMaxTunnels; ++i) users.push_back(Socket::connected(port));
-  ASSERT_TRUE(until([&] { return control.tunnel_count() == kMaxTunnels; }));
-  const auto error = refusal(kJobSecret, std::string(kTunnelPath));
+  for (std::size_t i = 0; i < net::kMaxTunnels; ++i) users.push_back(Socket::connected(port));
+  ASSERT_TRUE(until([&] { return control.tunnel_count() == net::kMaxTunnels; }));
+  const auto error = refusal(kJobSecret, std::string(net::kTunnelPath));
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code, base::Code::kUnavailable) << error->message;
   Socket one_more = Socket::connected(port);

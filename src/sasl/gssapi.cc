@@ -1,137 +1,256 @@
 #include "sasl/gssapi.h"
 
-#include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/format.h"
+#include "base/secret.h"
+#include "sasl/failure.h"
+#include "sasl/keytab.h"
+#include "sasl/library.h"
 
 namespace gangrun::sasl {
 
 namespace {
 
-constexpr std::size_t kLayersBytes = 4;
-constexpr std::uint32_t kMaxBytes = 0xffffff;  // that three bytes can say
-// The largest piece of ours: a server often takes more at once than it likes to.
-constexpr std::uint32_t kMaxPieceBytes = 65536;
-constexpr std::uint32_t kMinPieceBytes = 64;
+using base::Result;
 
-struct Layer {
-  Protection protection;
-  unsigned bit;
-  std::string_view name;  // as people call it
+// RFC 2744: mutual, sequence, confidentiality, integrity. Without delegation: nobody gets our
+// ticket.
+constexpr std::uint32_t kMutual = 2;
+constexpr std::uint32_t kFlags = kMutual | 8U | 16U | 32U;
+constexpr std::size_t kCacheNameDigits = 16;
+
+using Library = std::shared_ptr<const Functions>;
+
+bool is_error(Status major) { return (major & kErrorMask) != 0; }
+
+class GssContext final : public SecurityContext {
+ public:
+  GssContext(Library library, Attempt attempt, const Oid& mechanism)
+      : library_(std::move(library)),
+        attempt_(std::move(attempt)),
+        mechanism_(mechanism),
+        server_(library_->release_name),
+        credential_(library_->release_credential) {}
+  GssContext(const GssContext&) = delete;
+  GssContext& operator=(const GssContext&) = delete;
+  ~GssContext() override {
+    Status minor = 0;
+    if (context_ != nullptr) library_->delete_context(&minor, &context_, nullptr);
+  }
+
+  Name* server() { return server_.place(); }
+  Credential* credential() { return credential_.place(); }
+
+  Result<std::string> step(std::string_view token) override {
+    if (established_) {
+      return base::Error{base::Code::kUnauthenticated, "Kerberos: the login is over already"};
+    }
+    const Buffer in = buffer_of(token);
+    Buffer out;
+    Status minor = 0;
+    std::uint32_t flags = 0;
+    const Status major = library_->init_context(
+        &minor, credential_.get(), &context_, server_.get(), &mechanism_, kFlags, 0, nullptr,
+        token.empty() ? nullptr : &in, nullptr, &out, &flags, nullptr);
+    std::string answer = take(*library_, out);
+    if (is_error(major)) return error(major, minor);
+    if ((major & kContinueNeeded) == 0) {
+      if ((flags & kMutual) == 0) {
+        return base::Error{base::Code::kUnauthenticated,
+                           base::format("{} does not prove who it is", attempt_.server)};
+      }
+      established_ = true;
+    }
+    return answer;
+  }
+
+  [[nodiscard]] bool established() const override { return established_; }
+
+  Result<std::string> wrap(std::string_view bytes, bool confidential) override {
+    const Buffer in = buffer_of(bytes);
+    Buffer out;
+    Status minor = 0;
+    int is_confidential = 0;
+    const Status major =
+        library_->wrap(&minor, context_, confidential ? 1 : 0, 0, &in, &is_confidential, &out);
+    std::string token = take(*library_, out);
+    if (is_error(major)) return error(major, minor);
+    if (confidential && is_confidential == 0) {
+      return base::Error{
+          base::Code::kFailedPrecondition,
+          base::format("Kerberos: the key for {} can sign but not encrypt", attempt_.server)};
+    }
+    return token;
+  }
+
+  Result<Unwrapped> unwrap(std::string_view token) override {
+    const Buffer in = buffer_of(token);
+    Buffer out;
+    Status minor = 0;
+    int confidential = 0;
+    const Status major = library_->unwrap(&minor, context_, &in, &out, &confidential, nullptr);
+    std::string bytes = take(*library_, out);
+    if (is_error(major)) return error(major, minor);
+    // A token that is old, or comes before its turn, is no error to the library.
+    if (major != 0) {
+      return base::Error{
+          base::Code::kDataLoss,
+          base::format("Kerberos: a piece from {} is out of its order", attempt_.server)};
+    }
+    return Unwrapped{std::move(bytes), confidential != 0};
+  }
+
+  Result<std::uint32_t> max_wrapped(bool confidential, std::uint32_t max_token_bytes) override {
+    std::uint32_t size = 0;
+    Status minor = 0;
+    const Status major = library_->wrap_size_limit(&minor, context_, confidential ? 1 : 0, 0,
+                                                   max_token_bytes, &size);
+    if (is_error(major)) return error(major, minor);
+    return size;
+  }
+
+ private:
+  [[nodiscard]] base::Error error(Status major, Status minor) const {
+    return to_error(failure_of(*library_, major, minor, mechanism_), attempt_);
+  }
+
+  const Library library_;
+  const Attempt attempt_;
+  const Oid& mechanism_;
+  Held<Name> server_;
+  Held<Credential> credential_;
+  Context context_ = nullptr;
+  bool established_ = false;
 };
 
-// The strongest first.
-constexpr std::array<Layer, 3> kLayers{{{Protection::kPrivacy, 4, "privacy"},
-                                        {Protection::kIntegrity, 2, "integrity"},
-                                        {Protection::kAuthentication, 1, "authentication"}}};
-
-base::Error wrong(std::string_view what) {
-  return base::Error{base::Code::kUnauthenticated, base::format("GSSAPI: {}", what)};
-}
-
-std::string protection_names(const std::vector<Protection>& protections) {
-  std::vector<std::string_view> names;
-  for (const Layer& layer : kLayers) {
-    if (std::ranges::find(protections, layer.protection) != protections.end()) {
-      names.push_back(layer.name);
+class GssIdentity final : public Identity {
+ public:
+  GssIdentity(Library library, const IdentityOptions& options)
+      : library_(std::move(library)), name_(options.principal) {
+    attempt_.client = options.principal;
+    attempt_.keytab = options.keytab;
+    if (!options.keytab.empty()) {
+      keytab_ = "FILE:" + options.keytab;
+      // A cache of this process only, and of nobody else in it.
+      cache_ = "MEMORY:gangrun-" + base::Secret::generate().reveal().substr(0, kCacheNameDigits);
     }
   }
-  return base::format("{}", base::join(names, ", "));
-}
+
+  // Looks for the ticket and learns whose it is.
+  Result<> begin() {
+    Held<Credential> credential(library_->release_credential);
+    GANGRUN_TRY(acquire(kerberos_mechanism(), attempt_, credential.place()));
+    GANGRUN_TRY(seconds_left(credential.get()));
+    Held<Name> name(library_->release_name);
+    Status minor = 0;
+    Status major =
+        library_->inquire(&minor, credential.get(), name.place(), nullptr, nullptr, nullptr);
+    if (is_error(major)) return error(major, minor);
+    Buffer text;
+    major = library_->display_name(&minor, name.get(), &text, nullptr);
+    const std::string words = take(*library_, text);
+    if (is_error(major)) return error(major, minor);
+    GANGRUN_ASSIGN(principal_, parse_principal(words));
+    attempt_.client = words;
+    return {};
+  }
+
+  [[nodiscard]] const Principal& principal() const override { return principal_; }
+
+  Result<std::chrono::seconds> lifetime() const override {
+    Held<Credential> credential(library_->release_credential);
+    GANGRUN_TRY(acquire(kerberos_mechanism(), attempt_, credential.place()));
+    return seconds_left(credential.get());
+  }
+
+  // Tickets are looked for each time: kinit may have been there, and a keytab's are renewed.
+  Result<std::unique_ptr<SecurityContext>> open(const Principal& server,
+                                                GssMechanism mechanism) const override {
+    GANGRUN_TRY(lifetime());
+    Attempt attempt = attempt_;
+    attempt.server = to_string(server);
+    const Oid& oid =
+        mechanism == GssMechanism::kKerberos ? kerberos_mechanism() : negotiate_mechanism();
+    auto context = std::make_unique<GssContext>(library_, attempt, oid);
+    GANGRUN_TRY(acquire(oid, attempt, context->credential()));
+    GANGRUN_TRY(import(server, context->server()));
+    return std::unique_ptr<SecurityContext>(std::move(context));
+  }
+
+ private:
+  [[nodiscard]] base::Error error(Status major, Status minor) const {
+    return to_error(failure_of(*library_, major, minor, kerberos_mechanism()), attempt_);
+  }
+
+  Result<> acquire(const Oid& mechanism, const Attempt& attempt, Credential* credential) const {
+    Held<Name> name(library_->release_name);
+    if (!name_.empty()) GANGRUN_TRY(import_text(name_, principal_name(), name.place()));
+    const OidSet mechanisms{1, &mechanism};
+    const std::array<StoreEntry, 2> entries{
+        {{"client_keytab", keytab_.c_str()}, {"ccache", cache_.c_str()}}};
+    const Store store{entries.size(), entries.data()};
+    Status minor = 0;
+    const Status major =
+        library_->acquire(&minor, name.get(), kForever, &mechanisms, kInitiate,
+                          keytab_.empty() ? nullptr : &store, credential, nullptr, nullptr);
+    if (!is_error(major)) return {};
+    return to_error(failure_of(*library_, major, minor, mechanism), attempt);
+  }
+
+  Result<std::chrono::seconds> seconds_left(Credential credential) const {
+    std::uint32_t lifetime = 0;
+    Status minor = 0;
+    const Status major =
+        library_->inquire(&minor, credential, nullptr, &lifetime, nullptr, nullptr);
+    if (is_error(major)) return error(major, minor);
+    // The library hands out a ticket that has expired, and says of it that no time is left.
+    if (lifetime == 0) return to_error({.major = 11U << 16U}, attempt_);
+    return std::chrono::seconds(lifetime);
+  }
+
+  Result<> import_text(const std::string& text, const Oid& kind, Name* name) const {
+    const Buffer buffer = buffer_of(text);
+    Status minor = 0;
+    const Status major = library_->import_name(&minor, &buffer, &kind, name);
+    if (!is_error(major)) return {};
+    return to_error(failure_of(*library_, major, minor, kerberos_mechanism()), attempt_);
+  }
+
+  // A realm that is known is not to be guessed from the host's name.
+  Result<> import(const Principal& server, Name* name) const {
+    if (server.realm.empty() && server.components.size() == 2) {
+      return import_text(base::format("{}@{}", server.components[0], server.components[1]),
+                         host_based_name(), name);
+    }
+    return import_text(to_string(server), principal_name(), name);
+  }
+
+  const Library library_;
+  const std::string name_;  // empty: the ticket cache's
+  std::string keytab_;
+  std::string cache_;
+  Attempt attempt_;
+  Principal principal_;
+};
 
 }  // namespace
 
-base::Result<SecurityLayers> parse_security_layers(std::string_view bytes) {
-  if (bytes.size() != kLayersBytes) {
-    return wrong(
-        base::format("the server's offer of layers has {} bytes; 4 are expected", bytes.size()));
+Result<std::unique_ptr<Identity>> open_identity(const IdentityOptions& options) {
+  IdentityOptions exact = options;
+  if (!options.keytab.empty()) {
+    GANGRUN_ASSIGN(const Principal found, find_in_keytab(options.keytab, options.principal));
+    exact.principal = to_string(found);
+  } else if (!options.principal.empty()) {
+    GANGRUN_TRY(parse_principal(options.principal));
   }
-  SecurityLayers layers;
-  const auto mask = static_cast<unsigned char>(bytes[0]);
-  for (const Layer& layer : kLayers) {
-    if ((mask & layer.bit) != 0) layers.offered.push_back(layer.protection);
-  }
-  for (const char byte : bytes.substr(1)) {
-    layers.max_bytes = layers.max_bytes << 8U | static_cast<unsigned char>(byte);
-  }
-  if (layers.offered.empty()) return wrong("the server offers no layer that is known");
-  return layers;
-}
-
-std::string encode_security_layer(Protection chosen, std::uint32_t max_bytes) {
-  const auto* const layer = std::ranges::find(kLayers, chosen, &Layer::protection);
-  std::string out(1, static_cast<char>(layer->bit));
-  for (int shift = 16; shift >= 0; shift -= 8) {
-    out += static_cast<char>(max_bytes >> static_cast<unsigned>(shift));
-  }
-  return out;
-}
-
-base::Result<std::string> Gssapi::respond(std::string_view challenge) {
-  switch (step_) {
-    case Step::kContext: return next_token(challenge);
-    case Step::kLayers: return choose_layer(challenge);
-    case Step::kAnswered: break;
-  }
-  return wrong("the server asks again");
-}
-
-base::Result<std::string> Gssapi::next_token(std::string_view challenge) {
-  // An empty token would begin the login again.
-  if (challenge.empty() == began_) return wrong("the server answers in the wrong order");
-  began_ = true;
-  GANGRUN_ASSIGN(std::string token, context_->step(challenge));
-  if (context_->established()) step_ = Step::kLayers;
-  return token;
-}
-
-base::Result<std::string> Gssapi::choose_layer(std::string_view challenge) {
-  GANGRUN_ASSIGN(const kerberos::Unwrapped offer, context_->unwrap(challenge));
-  GANGRUN_ASSIGN(const SecurityLayers layers, parse_security_layers(offer.bytes));
-  const auto chosen = std::ranges::find_if(layers.offered, [this](Protection one) {
-    return std::ranges::find(accepted_, one) != accepted_.end();
-  });
-  if (chosen == layers.offered.end()) {
-    return wrong(base::format("the server offers the protection {}, {} wants {}",
-                              protection_names(layers.offered), asker_,
-                              protection_names(accepted_)));
-  }
-  protection_ = *chosen;
-  const bool guarded = protection_ != Protection::kAuthentication;
-  if (guarded) {
-    GANGRUN_ASSIGN(const std::uint32_t size,
-                   context_->max_wrapped(protection_ == Protection::kPrivacy,
-                                         std::min(layers.max_bytes, kMaxPieceBytes)));
-    if (size < kMinPieceBytes) {
-      return wrong(
-          base::format("the server takes {} bytes at once, which is too few", layers.max_bytes));
-    }
-    max_piece_bytes_ = size;
-  }
-  step_ = Step::kAnswered;
-  // Signed and not encrypted, whatever was chosen; without a name, as which to act: protocols
-  // have that elsewhere.
-  return context_->wrap(encode_security_layer(protection_, guarded ? kMaxBytes : 0), false);
-}
-
-base::Result<> Gssapi::finish(std::string_view token) {
-  if (step_ != Step::kAnswered) return wrong("the server is content before its time");
-  if (!token.empty()) return wrong("the server says more than is expected at the end");
-  return {};
-}
-
-base::Result<std::string> Gssapi::wrap(std::string_view piece) {
-  return context_->wrap(piece, protection_ == Protection::kPrivacy);
-}
-
-base::Result<std::string> Gssapi::unwrap(std::string_view token) {
-  GANGRUN_ASSIGN(kerberos::Unwrapped piece, context_->unwrap(token));
-  if (protection_ == Protection::kPrivacy && !piece.confidential) {
-    return wrong("a piece came signed only, where it has to be encrypted");
-  }
-  return std::move(piece.bytes);
+  GANGRUN_ASSIGN(Library library, load_library());
+  auto identity = std::make_unique<GssIdentity>(std::move(library), exact);
+  GANGRUN_TRY(identity->begin());
+  return std::unique_ptr<Identity>(std::move(identity));
 }
 
 }  // namespace gangrun::sasl

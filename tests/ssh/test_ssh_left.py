@@ -58,7 +58,11 @@ def test_an_agent_that_came_in_part_is_not_used(make_sshds, run_on_ssh):
     assert run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true").status == 0
     (agent,) = sshds.cache(sshds.hosts.names[0]).glob("gangrun/agents/*")
     whole = agent.stat().st_size
-    agent.write_bytes(agent.read_bytes()[:1 << 20])
+    # In its place: what is left of the first job may still run it for a moment.
+    part = agent.with_name("part")
+    part.write_bytes(agent.read_bytes()[:1 << 20])
+    part.chmod(agent.stat().st_mode)
+    part.replace(agent)
     assert run_on_ssh(sshds, 1, "-r", "worker:1", "--", "true").status == 0
     assert agent.stat().st_size == whole
 

@@ -114,3 +114,32 @@ def test_rooms_that_only_decide_are_pure():
 @pytest.mark.parametrize("line", ["#include <thread>", '#include "base/files.h"', "auto t = std::chrono::steady_clock::now();"])
 def test_impure_lines_are_found(line):
     assert IMPURE.search(line)
+
+
+OPENED = re.compile(r"^namespace (gangrun[\w:]*) \{\n(?!(?:(?:struct|class) \w+;\n)+\})", re.MULTILINE)
+# How values of any room stand in JSON, and what the choices of an enum are: templates of these two.
+OF_ALL_ROOMS = ("gangrun::base", "gangrun::job")
+
+
+def foreign_namespaces(room, text):
+    own = "gangrun::" + room.replace("/", "::")
+    return [name for name in OPENED.findall(text)
+            if name != own and not name.startswith(own + "::") and name not in OF_ALL_ROOMS]
+
+
+def test_the_namespace_of_a_room_is_its_name():
+    offences = [f"{path}: namespace {name}" for path in cpp_files("src")
+                if not path.stem.endswith(("_test", "_main"))
+                for name in foreign_namespaces(path.parent.as_posix().removeprefix("src/"), read(path))]
+    assert not offences, report(offences)
+
+
+@pytest.mark.parametrize("text, foreign", [
+    ("namespace gangrun::ssh::node {\n\n", []),
+    ("namespace gangrun::ssh::node::test {\n\n", []),
+    ("namespace gangrun::ssh {\n\n", ["gangrun::ssh"]),
+    ("namespace gangrun::ssh {\nclass Later;\n}\n", []),
+    ("namespace gangrun::base {\n\ntemplate <>\n", []),
+])
+def test_foreign_namespaces_are_seen(text, foreign):
+    assert foreign_namespaces("ssh/node", text) == foreign

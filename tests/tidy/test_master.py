@@ -10,7 +10,7 @@ from house import cpp_files, read, report
 KINDS = re.compile(r"""
     \bAgents\b | \bagents:: | \bregistry:: | \bcluster::Cluster\b
     | \b(?:direct|joining|joined|pods?|sessions?)_?\b
-    | \#include[ ]"(?:agents|registry|cluster/(?:cluster\.h|[a-z]+/))
+    | \#include[ ]"(?:agents/|registry/|cluster/cluster\.h|(?:local|ssh|yarn|kubernetes|spark)/)
     """, re.VERBOSE | re.IGNORECASE)
 
 
@@ -30,7 +30,7 @@ def test_no_file_of_the_master_names_a_kind_of_tasks():
 @pytest.mark.parametrize("code, is_named", [
     ("registry::Server server_;", True),
     ("if (settings_.joining != nullptr) return;", True),
-    ('#include "cluster/kubernetes/pod_runs.h"', True),
+    ('#include "kubernetes/pods/pod_runs.h"', True),
     ('#include "cluster/tasks.h"', False),
     ("tasks_.kill(decision);", False),
     ("std::get_if<job::AgentEnded>(&event)", False),

@@ -10,21 +10,21 @@ from house import cpp_files, read, report
 
 # By place: its rooms, and how code names it. That a header of its rooms is included counts too.
 PLACES = {
-    "local": ("cluster/local", r'\b(?:cluster|job)::kLocal\b|"local"|#include "cluster/local/'),
-    "yarn": ("cluster/yarn", r'\bkYarn\b|\bYarnOptions\b|"yarn"|#include "cluster/yarn/'),
-    "kubernetes": ("cluster/kubernetes", r'\bkKubernetes\b|\bkK8s\b|\bKubernetesOptions\b|"(?:kubernetes|k8s)"|#include "cluster/kubernetes/'),
-    "ssh": ("cluster/ssh", r'\bkSsh\b|\bSshOptions\b|"ssh"|#include "cluster/ssh/'),
-    "spark": ("cluster/joined", r'\bkSpark\b|"spark"|#include "cluster/joined/'),
+    "local": ("local", r'\b(?:local|job)::kLocal\b|"local"|#include "local/'),
+    "yarn": ("yarn", r'\bkYarn\b|\bYarnOptions\b|"yarn"|#include "yarn/'),
+    "kubernetes": ("kubernetes", r'\bkKubernetes\b|\bkK8s\b|\bKubernetesOptions\b|"(?:kubernetes|k8s)"|#include "kubernetes/pods/'),
+    "ssh": ("ssh", r'\bkSsh\b|\bSshOptions\b|"ssh"|#include "ssh/'),
+    "spark": ("spark", r'\bkSpark\b|"spark"|#include "spark/'),
 }
 # Who lists them.
 LIST = "src/places/"
 EXCEPTIONS = {
     "src/job/spec.h": "where a job runs that does not say it",
-    "src/cluster/ssh/node/host_facts.cc": "on each host a keeper uses the machine as if it were the only place",
-    "src/cluster/ssh/node/keeper.cc": "likewise",
-    "src/cluster/ssh/node/keeper_internal.h": "likewise",
-    "src/cluster/ssh/node/nvidia_smi.h": "likewise",
-    "src/node/gangrun_agent_main.cc": "the agent's program is the master's too, where that is in a container",
+    "src/ssh/node/host_facts.cc": "on each host a keeper uses the machine as if it were the only place",
+    "src/ssh/node/keeper.cc": "likewise",
+    "src/ssh/node/keeper_internal.h": "likewise",
+    "src/ssh/node/nvidia_smi.h": "likewise",
+    "src/agent/gangrun_agent_main.cc": "the agent's program is the master's too, where that is in a container",
 }
 
 
@@ -69,13 +69,13 @@ def test_commands_know_no_place():
 
 
 @pytest.mark.parametrize("path, code, places", [
-    ("src/job/merge.cc", 'if (job.on == "spark") return;', ["spark"]),
+    ("src/jobfile/merge.cc", 'if (job.on == "spark") return;', ["spark"]),
     ("src/cli/ps.cc", "if (on == cluster::kYarn) {", ["yarn"]),
-    ("src/cli/ps.cc", '#include "cluster/kubernetes/names.h"', ["kubernetes"]),
-    ("src/cluster/yarn/a.cc", 'kYarn; "local"', ["local"]),
-    ("src/cluster/yarn/client/a.cc", "kYarn", []),
-    ("src/job/merge.cc", '// As "yarn" has it.', []),
-    ("src/places/places.cc", '#include "cluster/joined/a.h"', []),
+    ("src/cli/ps.cc", '#include "kubernetes/pods/names.h"', ["kubernetes"]),
+    ("src/yarn/a.cc", 'kYarn; "local"', ["local"]),
+    ("src/yarn/commands/a.cc", "kYarn", []),
+    ("src/jobfile/merge.cc", '// As "yarn" has it.', []),
+    ("src/places/places.cc", '#include "spark/a.h"', []),
 ])
 def test_names_are_found(path, code, places):
     assert named_places(pathlib.PurePosixPath(path), code) == places

@@ -184,15 +184,15 @@ def test_a_run_ends_with_its_slowest_tests_and_its_count(capsys):
     assert said.endswith("\n12 passed, 0 failed\n")
 
 
-ROOMS = {"base": [], "job": ["base"], "net": ["base"], "cluster": ["job"], "cluster/yarn": ["net", "cluster"], "page": ["base"]}
+ROOMS = {"base": [], "job": ["base"], "net": ["base"], "cluster": ["job"], "yarn": ["net", "cluster"], "page": ["base"]}
 
 
 @pytest.mark.parametrize("paths, reached", [
     (["src/page/x.cc"], {"page"}),
     (["web/page.js"], {"page"}),
-    (["src/cluster/x.h", "README.md"], {"cluster", "cluster/yarn"}),
-    (["src/cluster/yarn/x.cc"], {"cluster/yarn"}),
-    (["proto/net/x.proto"], {"net", "cluster/yarn"}),
+    (["src/cluster/x.h", "README.md"], {"cluster", "yarn"}),
+    (["src/yarn/x.cc"], {"yarn"}),
+    (["proto/net/x.proto"], {"net", "yarn"}),
     (["src/base/x.h"], set(ROOMS)),
     (["src/LAYERS"], set(ROOMS)),
     (["docs/job.md"], set()),

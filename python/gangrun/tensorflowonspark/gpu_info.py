@@ -1,7 +1,7 @@
 """Choose the GPUs of a task: those that Spark assigned to it, else free GPUs of its host.
 
 A GPU is reserved by a lock (flock) on a file in LOCKS, named after the GPU's UUID. The kernel releases the lock when the
-process ends in any way. `gangrun run` uses the same locks (src/cluster/local/gpu_locks.h).
+process ends in any way. `gangrun run` uses the same locks (src/local/gpu_locks.h).
 """
 
 from __future__ import annotations

@@ -1,0 +1,428 @@
+// The program that travels: one agent with its guardian (process/containment.h), or a job's master.
+#include <unistd.h>
+
+#include <chrono>
+#include <climits>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "agent/agent.h"
+#include "agent/exec_helper.h"
+#include "agent/join.h"
+#include "agent/stacks.h"
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "base/unique_fd.h"
+#include "base/variable.h"
+#include "job/choice.h"
+#include "job/last_words.h"
+#include "job/spec_names.h"
+#include "net/event_loop.h"
+#include "net/hosts.h"
+#include "process/container_remover.h"
+#include "process/containment.h"
+#include "process/core_files.h"
+#include "process/engine.h"
+#include "process/first_process.h"
+#include "process/foreign_process.h"
+#include "process/levels.h"
+#include "process/network_namespace.h"
+#include "process/open_files.h"
+#include "process/signals.h"
+#include "process/spawn.h"
+#include "process/standard_files.h"
+#include "process/starter.h"
+#include "process/wait_for.h"
+#include "registry/agent_config.h"
+#include "ssh/node/caretaker.h"
+#include "ssh/node/keeper.h"
+#include "yarn/node/container.h"
+#include "yarn/node/container_trial.h"
+#include "yarn/node/task_outputs.h"
+#include "yarn/node/yarn_master.h"
+
+namespace gangrun {
+namespace {
+
+constexpr std::string_view kUsage =
+    "usage: gangrun-agent task --containment LEVEL --name NAME (--config-fd N | --container)\n"
+    "                     [--outlive] [--network-fd N] [--lock-fds N,...] [--containers NAME,...]\n"
+    "                     [--live-with PID:TICKS] [--scratch FOLDER] [--told-fd N]\n"
+    "                     [--words-fd N]\n"
+    "       gangrun-agent starter FD PATH ROOM\n"
+    "       gangrun-agent host --folder PATH --name NAME [--containment LEVEL]\n"
+    "                     [--working-folder PATH] [--mark MARK] [--interface NAME]\n"
+    "       gangrun-agent caretaker RUN_FOLDER\n"
+    "       gangrun-agent join\n"
+    "       gangrun-agent remove ENGINE NAME...\n"
+    "       gangrun-agent inside ENVIRONMENT_FILE REPORT_FILE SIGNAL process|group\n"
+    "                     PROGRAM [ARGUMENT...]\n"
+    "       gangrun-agent look LIMIT_MS PID...\n"
+    "       gangrun-agent beside agent|inside\n"
+    "       gangrun-agent master\n"
+    "       gangrun-agent try TRIAL\n"
+    "       gangrun-agent --version\n"
+    "Started by gangrun: one for each task of a job, on YARN one as its master; where a job has a\n"
+    "PID namespace of its own, the first process of that, which starts its agents; on a host that\n"
+    "ssh reaches what starts its tasks there, and what removes the job's folder if that is "
+    "killed;\n"
+    "on an executor of Spark what brings its task to the job that standard input names; for a "
+    "task\n"
+    "in an image one that removes its container, and in that one as its first process; for "
+    "gangrun\n"
+    "stacks what looks at the processes of a task, for gangrun exec what runs a command beside "
+    "it,\n"
+    "and for gangrun doctor what a container of its job runs.\n";
+
+struct Arguments {
+  process::Level level = process::Level::kSubreaper;
+  std::string name;
+  int config_fd = -1;
+  bool in_starter = false;    // forked by a starter, which stands in for a guardian
+  int outer_proc_fd = -1;     // from there, of the namespace outside; the containment's own
+  bool in_container = false;  // of YARN, whose credentials hold the configuration
+  bool outlive = false;  // goes on without the process that started it, for as long as its lease
+  int network_fd = -1;   // of the network namespace to be in; -1: the one it is started in
+  std::vector<int> lock_fds;            // held until guardian and agent have ended
+  std::vector<std::string> containers;  // that an engine is to run for the task
+  pid_t live_with = 0;                  // a process that the task ends with
+  std::uint64_t start_ticks = 0;        // of that
+  std::string scratch;                  // a folder that goes when the task has ended
+  int told_fd = -1;                     // gets a byte when the agent is up
+  int words_fd = -1;                    // gets why the agent ended, where its master was not told
+};
+
+bool read_fd(std::string_view text, int& fd) {
+  const auto number = base::parse_integer(text);
+  if (!number || *number < 3 || *number > process::kMaxInheritedFd) return false;
+  fd = static_cast<int>(*number);
+  return true;
+}
+
+// "PID:TICKS"
+bool read_companion(std::string_view text, Arguments& arguments) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return false;
+  const auto pid = base::parse_integer(text.substr(0, colon));
+  const auto ticks = base::parse_integer(text.substr(colon + 1));
+  if (!pid || !ticks || *pid < 1 || *pid > INT_MAX || *ticks < 0) return false;
+  arguments.live_with = static_cast<pid_t>(*pid);
+  arguments.start_ticks = static_cast<std::uint64_t>(*ticks);
+  return true;
+}
+
+// Whether the flag is known and its value is one.
+bool read_flag(std::string_view flag, std::string_view value, Arguments& arguments) {
+  if (flag == "--containment") {
+    if (value == "auto") {
+      arguments.level = process::choose_level(std::nullopt).level;
+      return true;
+    }
+    const auto level = process::level_from_string(value);
+    arguments.level = level.value_or(arguments.level);
+    return level.has_value();
+  }
+  if (flag == "--name") {
+    arguments.name = value;
+    return !value.empty();
+  }
+  if (flag == "--containers") {
+    arguments.containers = base::split(value, ',');
+    return !value.empty();
+  }
+  if (flag == "--live-with") return read_companion(value, arguments);
+  if (flag == "--scratch") {
+    arguments.scratch = value;
+    return value.starts_with('/');
+  }
+  if (flag == "--config-fd") return read_fd(value, arguments.config_fd);
+  if (flag == "--told-fd") return read_fd(value, arguments.told_fd);
+  if (flag == "--words-fd") return read_fd(value, arguments.words_fd);
+  if (flag == "--network-fd") return read_fd(value, arguments.network_fd);
+  if (flag != "--lock-fds") return false;
+  for (const std::string& text : base::split(value, ',')) {
+    if (!read_fd(text, arguments.lock_fds.emplace_back(-1))) return false;
+  }
+  return true;
+}
+
+// The arguments after the program's name.
+std::optional<Arguments> parse(const std::vector<std::string>& words) {
+  if (words.empty() || words[0] != "task") return std::nullopt;
+  Arguments arguments;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string_view flag = words[i];
+    if (flag == "--outlive") {
+      arguments.outlive = true;
+    } else if (flag == "--container") {
+      arguments.in_container = true;
+    } else if (++i == words.size() || !read_flag(flag, words[i], arguments)) {
+      return std::nullopt;
+    }
+  }
+  const bool has_config = arguments.in_container != (arguments.config_fd >= 0);
+  if (arguments.name.empty() || !has_config) return std::nullopt;
+  return arguments;
+}
+
+// Before anything else, so that guardian and task are in it too.
+base::Result<> enter_network(int fd) {
+  if (fd < 0) return {};
+  auto entered = process::enter_network_namespace(fd);
+  ::close(fd);
+  return entered;
+}
+
+base::Result<registry::AgentConfig> read_config(const Arguments& arguments, base::Logger& logger,
+                                                yarn::node::ContainerOutputs& outputs) {
+  if (!arguments.in_container) {
+    return registry::read_agent_config(base::format("/proc/self/fd/{}", arguments.config_fd));
+  }
+  GANGRUN_ASSIGN(auto config, yarn::node::agent_config_of_container());
+  GANGRUN_ASSIGN(outputs, yarn::node::outputs_of_container());
+  GANGRUN_TRY(yarn::node::prepare_container(logger));
+  return config;
+}
+
+// If there is no engine, the agent tells the master when it is to start the task.
+process::EngineContainers containers_of(const Arguments& arguments) {
+  if (arguments.containers.empty()) return {};
+  const auto engine =
+      process::find_engine(base::variable(process::kEngineVariable), base::variable("PATH"));
+  return {engine.ok() ? *engine : std::string(), arguments.containers};
+}
+
+// Whoever waits for it goes on, or has gone.
+void tell_up(int fd) {
+  if (fd < 0) return;
+  (void)base::write_all(fd, "1", "who started the agent");
+  ::close(fd);
+}
+
+// The guardian removes it; without one we are the last.
+void remove_scratch(const std::string& folder, const process::Containment& containment) {
+  if (folder.empty() ||
+      !process::wait_readable(containment.guardian_gone_fd(), std::chrono::steady_clock::now())) {
+    return;
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+}
+
+// Opened before there is a PID namespace, in which it would have no number.
+base::Result<std::optional<process::ForeignProcess>> companion_of(const Arguments& arguments) {
+  if (arguments.live_with == 0) return {std::nullopt};
+  GANGRUN_ASSIGN(auto process,
+                 process::ForeignProcess::open(arguments.live_with, arguments.start_ticks));
+  return {std::move(process)};
+}
+
+base::Result<process::Containment> contain(const Arguments& arguments) {
+  if (arguments.in_starter) {
+    return process::contain_in_starter(base::UniqueFd(arguments.outer_proc_fd));
+  }
+  std::vector<int> lasting_fds = arguments.lock_fds;
+  if (arguments.words_fd >= 0) lasting_fds.push_back(arguments.words_fd);
+  return process::contain({.level = arguments.level,
+                           .name = arguments.name,
+                           .die_with_parent = !arguments.outlive,
+                           .lasting_fds = std::move(lasting_fds),
+                           .containers = containers_of(arguments),
+                           .removed_at_end = arguments.scratch});
+}
+
+// For whoever started the agent, and in `file` for whoever comes after that; empty: nobody does.
+void leave_words(const Arguments& arguments, const job::LastWords& words, const std::string& file,
+                 base::Logger& logger) {
+  if (arguments.in_container) yarn::node::leave_words_in_container(words);
+  logger.error("{}", words.why);
+  const std::string text = job::to_text(words);
+  if (!file.empty()) {
+    const auto left = base::write_file_atomically(file, text, 0600);
+    if (!left.ok()) logger.error("{}", left.error().message);
+  }
+  if (arguments.words_fd < 0) return;
+  (void)base::write_all(arguments.words_fd, text, "who started the agent");
+}
+
+// The status of the program; an error is why no agent came to be.
+base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
+  GANGRUN_TRY(enter_network(arguments.network_fd));
+  GANGRUN_ASSIGN(const auto companion, companion_of(arguments));
+  // The guardian splits off before anything is read, so that it never holds the job's secret.
+  GANGRUN_ASSIGN(const auto containment, contain(arguments));
+  process::leave_no_core_file();
+  yarn::node::ContainerOutputs outputs_config;
+  GANGRUN_ASSIGN(auto config, read_config(arguments, logger, outputs_config));
+  net::use_static_name_service();
+  net::EventLoop loop;
+  agent::Outputs hook;
+  std::optional<yarn::node::TaskOutputs> outputs;
+  if (outputs_config) {
+    outputs.emplace(loop, logger, *std::move(outputs_config), config);
+    hook = {.keep = [&outputs](agent::Outputs::Done done) { outputs->keep(std::move(done)); },
+            .cut_short = [&outputs] { outputs->cut_short(); }};
+  }
+  const std::string words_file = config.words_file;
+  agent::Agent agent(loop, logger, containment, std::move(config), std::move(hook));
+  GANGRUN_ASSIGN(const auto endings,
+                 loop.watch_signals(process::ending_signals(),
+                                    [&agent](int number) { agent.end_by_signal(number); }));
+  GANGRUN_ASSIGN(const auto notices, loop.watch_signals(process::notice_signals(), [&agent](int) {
+    agent.on_notice(std::nullopt);
+  }));
+  GANGRUN_ASSIGN(const auto children,
+                 loop.watch_signals({SIGCHLD}, [&agent](int) { agent.reap_orphans(); }));
+  GANGRUN_TRY(agent.start());
+  net::Watch companion_watch;
+  if (companion) {
+    companion_watch = loop.watch_readable(companion->end_fd(), [&] {
+      companion_watch.reset();
+      agent.end_because(base::format("its executor (process {}) has ended", arguments.live_with));
+    });
+  }
+  tell_up(arguments.told_fd);
+  loop.run();
+  remove_scratch(arguments.scratch, containment);
+  if (agent.last_words()) {
+    leave_words(arguments, *agent.last_words(), words_file, logger);
+    return 1;
+  }
+  return agent.exit_status();
+}
+
+int run(const Arguments& arguments, base::Logger& logger) {
+  process::raise_open_file_limit();
+  const auto status = run_agent(arguments, logger);
+  if (status.ok()) return *status;
+  leave_words(arguments, {.why = status.error().message, .run = std::nullopt}, "", logger);
+  return 1;
+}
+
+int run_master() {
+  process::leave_no_core_file();
+  process::raise_open_file_limit();
+  const base::SystemClock clock;
+  const auto logger = base::stderr_logger("gangrun-agent master", base::LogLevel::kInfo);
+  const auto ended = yarn::node::run_yarn_master(clock, *logger);
+  if (ended.ok()) return 0;
+  logger->error("{}", ended.error().message);
+  return 1;
+}
+
+int run_inside(int argc, char** argv) {
+  constexpr int kProgram = 6;
+  const auto signal = job::choice_from<job::StopSignal>(argv[4]);
+  const auto to = job::choice_from<job::StopSignalTo>(argv[5]);
+  if (!signal.ok() || !to.ok()) return 2;
+  const process::FirstProcess options{
+      .environment_file = argv[2],
+      .report_file = argv[3],
+      .stop = {.number = job::number_of(*signal), .to_group = *to == job::StopSignalTo::kGroup},
+      .argv = {argv + kProgram, argv + argc}};
+  const auto status = process::run_first_process(options);
+  if (status.ok()) return *status;
+  base::stderr_logger("gangrun-agent inside", base::LogLevel::kInfo)
+      ->error("{}", status.error().message);
+  return 1;
+}
+
+int run_host(int argc, char** argv) {
+  process::leave_no_core_file();
+  process::raise_open_file_limit();
+  const base::SystemClock clock;
+  const auto logger = base::stderr_logger("gangrun-agent host", base::LogLevel::kInfo);
+  const auto options = ssh::node::keeper_options_from(argc - 2, argv + 2);
+  if (options.ok()) return ssh::node::run_keeper(*options, clock, *logger);
+  logger->error("{}", options.error().message);
+  return 2;
+}
+
+int run_starter(int argc, char** argv) {
+  process::raise_open_file_limit();
+  const auto logger = base::stderr_logger("gangrun-agent starter", base::LogLevel::kInfo);
+  int fd = -1;
+  if (argc != 5 || !read_fd(argv[2], fd)) return 2;
+  // In each agent.
+  const auto agent = [](const std::vector<std::string>& words, base::UniqueFd outer_proc) {
+    auto arguments = parse(words);
+    if (!arguments) return 2;
+    arguments->in_starter = true;
+    arguments->outer_proc_fd = outer_proc.release();
+    return run(*arguments,
+               *base::stderr_logger("gangrun-agent " + arguments->name, base::LogLevel::kInfo));
+  };
+  const auto ended = process::run_starter({.socket = fd, .path = argv[3]}, agent);
+  if (ended.ok()) return 0;
+  logger->error("{}", ended.error().message);
+  return 1;
+}
+
+// In a child of its own, so that whoever started this is not its ancestor.
+int run_remover(int argc, char** argv) {
+  const pid_t child = ::fork();
+  if (child != 0) return child > 0 ? 0 : 1;
+  for (const auto& signals : {process::ending_signals(), process::notice_signals()}) {
+    for (const int number : signals) ::signal(number, SIG_IGN);
+  }
+  constexpr int kNames = 3;
+  const auto removed =
+      process::remove_when_ordered(STDIN_FILENO, {argv[2], {argv + kNames, argv + argc}});
+  if (removed.ok()) return 0;
+  base::stderr_logger("gangrun-agent remove", base::LogLevel::kInfo)
+      ->error("{}", removed.error().message);
+  return 1;
+}
+
+int start(int argc, char** argv) {
+  const auto have_files = process::open_standard_files();
+  process::survive_lost_output();
+  if (!have_files.ok()) {
+    base::stderr_logger("gangrun-agent", base::LogLevel::kInfo)
+        ->error("{}", have_files.error().message);
+    return 1;
+  }
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    std::puts("gangrun-agent " GANGRUN_VERSION);
+    return 0;
+  }
+  if (argc == 2 && std::string_view(argv[1]) == "master") return run_master();
+  if (argc == 2 && std::string_view(argv[1]) == "join") return agent::run_join();
+  if (argc > 2 && argv[1] == agent::kLookCommand) return agent::run_look({argv + 2, argv + argc});
+  if (argc == 3 && argv[1] == agent::kBesideCommand) return agent::run_exec_helper(argv[2]);
+  if (argc > 2 && std::string_view(argv[1]) == "host") return run_host(argc, argv);
+  if (argc == 3 && std::string_view(argv[1]) == "caretaker") {
+    return ssh::node::run_caretaker(argv[2], base::SystemClock());
+  }
+  if (argc == 3 && std::string_view(argv[1]) == "try")
+    return yarn::node::run_container_trial(argv[2]);
+  if (argc > 6 && std::string_view(argv[1]) == "inside") return run_inside(argc, argv);
+  if (argc > 3 && std::string_view(argv[1]) == "remove") return run_remover(argc, argv);
+  if (argc > 2 && std::string_view(argv[1]) == "starter") return run_starter(argc, argv);
+  const auto arguments = parse({argv + 1, argv + argc});
+  if (!arguments) {
+    std::fputs(kUsage.data(), stderr);
+    return 2;
+  }
+  const auto logger =
+      base::stderr_logger("gangrun-agent " + arguments->name, base::LogLevel::kInfo);
+  return run(*arguments, *logger);
+}
+
+}  // namespace
+}  // namespace gangrun
+
+int main(int argc, char** argv) { return gangrun::start(argc, argv); }

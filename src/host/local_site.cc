@@ -1,0 +1,421 @@
+#include "host/local_site.h"
+
+#include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "base/unique_fd.h"
+#include "cluster/task_files.h"
+#include "host/local_logs.h"
+#include "job/last_words.h"
+#include "jobfile/plan_json.h"
+#include "journal/reader.h"
+#include "journal/segments.h"
+#include "journal/settled.h"
+#include "net/client.h"
+#include "process/agent_processes.h"
+#include "process/wait_for.h"
+#include "registry/rest_client.h"
+
+namespace gangrun::host {
+
+namespace {
+
+using base::Result;
+
+// The most files of a job that are read; all that they tell is a time.
+constexpr std::size_t kMaxLooked = 10'000;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
+constexpr std::size_t kMaxStoredSpecBytes = std::size_t{64} << 20U;
+// If the kernel does not tell of changes, the caller looks again so often.
+constexpr base::milliseconds kBlindInterval(200);
+// How often a new master is looked for: it tells nobody of its lock.
+constexpr base::milliseconds kLookInterval(5);
+
+std::string id_of(const JobPaths& paths) {
+  return std::filesystem::path(paths.folder).filename().string();
+}
+
+// Whether its master can: only a detached job that has not ended keeps how that is started.
+bool can_come_back(const JobPaths& paths) { return ::access(paths.launch().c_str(), F_OK) == 0; }
+
+// Files that only a job that lives needs, and that a master which was killed has left.
+void remove_leftovers(const JobPaths& paths) {
+  const std::string left[] = {paths.socket(), paths.launch(), paths.environment()};
+  const bool some = std::any_of(std::begin(left), std::end(left), [](const std::string& path) {
+    return ::access(path.c_str(), F_OK) == 0;
+  });
+  // One that is only late still needs it.
+  if (!some || has_supervisor(paths)) return;
+  for (const std::string& path : left) (void)::unlink(path.c_str());
+}
+
+// It starts the next master, and has not: it may be stopped, or the machine is busy. The job's
+// tasks may live.
+base::Error silent_supervisor(const JobPaths& paths, base::Duration limit) {
+  return base::unavailable(base::format("the supervisor of {} starts no master within {}",
+                                        id_of(paths), base::to_words(limit)));
+}
+
+std::string log_prefix(const JobPaths& paths, const job::TaskId& task) {
+  return base::format("{}/{}-{}", paths.logs(), task.type, task.index);
+}
+
+// Whoever was to start it was killed before.
+job::JobStatus never_started(job::JobStatus status) {
+  status.state = job::JobState::kFailed;
+  status.cause = job::Cause{
+      .why = {.reason = job::Reason::kCouldNotStart},
+      .told = "the job was never started: the command that submitted it was killed before"};
+  for (job::TaskStatus& task : status.tasks) task.state = job::TaskState::kStopped;
+  return status;
+}
+
+// A master records before it starts anything: without a record, nothing of the job has run.
+bool has_begun(const JobPaths& paths) {
+  const auto segments = journal::segment_numbers(paths.journal());
+  return segments.ok() ? !segments->empty() : ::access(paths.journal().c_str(), F_OK) == 0;
+}
+
+// Whether a task of the job has run, as its log says.
+bool has_logs(const JobPaths& paths) {
+  std::error_code failed;
+  return std::filesystem::directory_iterator(paths.logs(), failed) !=
+         std::filesystem::directory_iterator();
+}
+
+// Of a job of which not even that can be read.
+cluster::ListedJob unreadable_job(const JobPaths& paths, const base::Error& error) {
+  cluster::ListedJob job;
+  job.status.id = id_of(paths);
+  job.status.submitted = submitted_of(job.status.id);
+  job.status.folder = paths.folder;
+  job.unreadable = error.message;
+  return job;
+}
+
+// A folder that another process is just making, or has just removed; or whose maker was killed
+// before it had even written what the job is.
+bool is_being_made(const JobPaths& paths) {
+  // A file that cannot be read is not missing.
+  const auto is_missing = [](const std::string& path) {
+    return ::access(path.c_str(), F_OK) != 0 && errno == ENOENT;
+  };
+  if (!is_missing(paths.spec())) return false;
+  return is_missing(paths.lock()) || has_master(paths) || !has_begun(paths);
+}
+
+// As the agent's last words have it, which had nobody to tell it.
+std::optional<job::RunEnd> left_run(const JobPaths& paths, const job::TaskId& task, int attempt) {
+  const auto text =
+      base::read_file(job::words_file(log_prefix(paths, task), attempt), job::kMaxWordsBytes);
+  return text.ok() ? job::last_words_from(*text).run : std::nullopt;
+}
+
+// When something of what a job's processes write was written last.
+std::optional<base::WallTime> last_written(const JobPaths& paths) {
+  std::optional<base::WallTime> last;
+  for (const std::string& folder : {paths.journal(), paths.logs()}) {
+    std::error_code failed;
+    std::filesystem::directory_iterator entry(folder, failed);
+    const std::filesystem::directory_iterator end;
+    for (std::size_t i = 0; i < kMaxLooked && !failed && entry != end; ++i) {
+      struct stat info {};
+      if (::lstat(entry->path().c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
+        const base::WallTime written(std::chrono::duration_cast<base::WallTime::duration>(
+            std::chrono::seconds(info.st_mtim.tv_sec) +
+            std::chrono::nanoseconds(info.st_mtim.tv_nsec)));
+        if (!last || written > *last) last = written;
+      }
+      entry.increment(failed);
+    }
+  }
+  return last;
+}
+
+// A job without a master has lived at least as long as it has written, whatever its record says.
+void lengthen(const JobPaths& paths, base::WallTime now, job::JobStatus& status) {
+  const auto written = last_written(paths);
+  const auto submitted = base::parse_iso8601(status.submitted);
+  if (!written || !submitted.ok() || *written > now) return;
+  const auto lived = std::chrono::duration_cast<std::chrono::milliseconds>(*written - *submitted);
+  if (lived.count() <= status.elapsed_ms) return;
+  status.elapsed_ms = lived.count();
+  if (!status.ended.empty()) status.ended = base::to_iso8601(*written);
+}
+
+// The status of a job before its master has written one: it is made of the spec.
+Result<job::JobStatus> status_from_spec(const JobPaths& paths) {
+  GANGRUN_ASSIGN(const job::JobSpec spec, stored_spec(paths));
+  job::JobStatus status;
+  status.id = id_of(paths);
+  status.name = spec.name;
+  status.restarts_max = spec.restarts.max;
+  status.folder = paths.folder;
+  struct stat info {};
+  if (::stat(paths.spec().c_str(), &info) == 0) {
+    status.submitted = base::to_iso8601(std::chrono::system_clock::from_time_t(info.st_mtime));
+  }
+  for (const job::TaskId& id : spec.task_ids()) {
+    job::TaskStatus task;
+    task.task = id;
+    task.policy = job::effective_policy(spec, *spec.find(id.type));
+    task.log_path = log_prefix(paths, id);
+    status.tasks.push_back(std::move(task));
+  }
+  return status;
+}
+
+}  // namespace
+
+Result<job::JobSpec> stored_spec(const JobPaths& paths, const jobfile::SectionList& sections) {
+  const auto text = base::read_file(paths.spec(), kMaxStoredSpecBytes);
+  if (!text.ok()) return as_damage(text.error());
+  const auto json = base::parse_json(*text, kMaxStoredSpecBytes);
+  if (!json.ok()) return as_damage(json.error().context(paths.spec()));
+  auto spec = jobfile::job_spec_from_json(*json, sections);
+  if (!spec.ok()) return as_damage(spec.error().context(paths.spec()));
+  return spec;
+}
+
+job::JobStatus without_master(job::JobStatus last) {
+  if (job::is_final(last.state)) return last;
+  last.state = job::JobState::kLost;
+  last.waiting_for.clear();
+  last.cause = job::Cause{.why = {.reason = job::Reason::kMasterLost}};
+  for (job::TaskStatus& task : last.tasks) {
+    if (!job::is_final(task.state)) task.state = job::TaskState::kLost;
+    task.pid = 0;
+    task.memory_bytes = 0;
+  }
+  return last;
+}
+
+Result<job::JobStatus> stored_status(const JobPaths& paths) {
+  GANGRUN_ASSIGN(job::JobStatus status, status_from_spec(paths));
+  auto last = journal::last_status(paths.journal());
+  if (!last.ok() && last.error().code != base::Code::kNotFound) return as_damage(last.error());
+  if (last.ok() && *last) return **last;
+  // A master that was killed at once has left no journal; what has run had one.
+  if (!has_logs(paths)) return status;
+  return base::Error{base::Code::kDataLoss,
+                     base::format("{}: the job's journal is gone or empty, though there are logs "
+                                  "of its tasks in {}",
+                                  paths.journal(), paths.logs())};
+}
+
+Result<JobPaths> LocalSite::find(std::string_view job) {
+  GANGRUN_ASSIGN(const auto ids, job_ids(home_));
+  GANGRUN_ASSIGN(const std::string id, resolve_job(ids, job));
+  return paths_of(home_, id);
+}
+
+// Only a master learns whether tasks elsewhere live.
+bool LocalSite::may_have_tasks(const JobPaths& paths) const {
+  if (!process::agent_processes(id_of(paths)).empty()) return true;
+  if (!has_begun(paths)) return false;
+  const auto spec = stored_spec(paths);
+  if (!spec.ok() || are_beside_us_(*spec)) return false;
+  const auto last = stored_status(paths);
+  return last.ok() && !job::is_final(last->state);
+}
+
+// The master of a detached job may die and come back: by its supervisor, or, where that is gone too
+// while tasks still live, by us.
+bool LocalSite::has_master_again(const JobPaths& paths, base::Instant deadline) {
+  while (true) {
+    // In this order: a master takes its lock before it lets go of its supervisor's.
+    const bool supervised = has_supervisor(paths);
+    if (has_master(paths)) return true;
+    if (!can_come_back(paths)) return false;
+    if (!supervised) {
+      return may_have_tasks(paths) && revive_(paths, deadline).ok();
+    }
+    if (clock_.now() >= deadline) return false;
+    (void)process::wait_any_readable({}, std::min(deadline, clock_.now() + kLookInterval));
+  }
+}
+
+Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths, base::Duration limit) {
+  const base::Instant deadline = clock_.now() + limit;
+  // A job that had begun before had a master. One that begins only now has it in a moment.
+  bool had_begun = has_begun(paths);
+  // Asked before the journal is read: what a master wrote before it went is all there.
+  while (has_master_again(paths, deadline)) {
+    GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
+    auto answer = registry::fetch_status(net::Endpoint::on_unix(paths.socket()), secret, deadline);
+    if (answer.ok()) return answer;
+    const base::Code code = answer.error().code;
+    if (code == base::Code::kDeadlineExceeded) {
+      return base::unavailable(base::format("the master of {} does not answer within {}",
+                                            id_of(paths), base::to_words(limit)));
+    }
+    if (code != base::Code::kUnavailable && code != base::Code::kNotFound) return answer;
+    // Nobody listens: it has just begun, or has ended since we looked.
+    if (has_supervisor(paths) || has_master(paths)) return stored_status(paths);
+    had_begun = has_begun(paths);
+  }
+  GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths));
+  if (!can_come_back(paths) || !may_have_tasks(paths)) remove_leftovers(paths);
+  if (job::is_final(last.state)) return last;
+  if (can_come_back(paths) && has_supervisor(paths)) return silent_supervisor(paths, limit);
+  if (!had_begun) return never_started(std::move(last));
+  auto settled = journal::settled(
+      paths.journal(), std::move(last), clock_.now(), clock_.wall_now(),
+      [&paths](const job::TaskId& task, int attempt) { return left_run(paths, task, attempt); });
+  if (!settled.ok()) return as_damage(settled.error());
+  lengthen(paths, clock_.wall_now(), *settled);
+  return without_master(*std::move(settled));
+}
+
+Result<std::vector<cluster::ListedJob>> LocalSite::list() {
+  GANGRUN_ASSIGN(const auto ids, job_ids(home_));
+  std::vector<cluster::ListedJob> jobs;
+  base::Duration limit = kAnswerTimeout;
+  for (const std::string& id : ids) {
+    const JobPaths paths = paths_of(home_, id);
+    auto status = status_of(paths, limit);
+    if (!status.ok() && status.error().code == base::Code::kUnavailable) {
+      limit = kNextAnswerTimeout;
+      // Its master's record is true of it, too.
+      const std::string trouble = status.error().message;
+      status = stored_status(paths);
+      if (status.ok()) status->notes.push_back(trouble);
+    }
+    if (status.ok()) {
+      jobs.push_back({*std::move(status)});
+    } else if (!is_being_made(paths)) {
+      jobs.push_back(unreadable_job(paths, status.error()));
+    }
+  }
+  return jobs;
+}
+
+Result<job::JobStatus> LocalSite::status(std::string_view job) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  return status_of(paths, kAnswerTimeout);
+}
+
+Result<std::unique_ptr<cluster::LogReader>> LocalSite::logs(std::string_view job,
+                                                            const cluster::LogRequest& request) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  GANGRUN_ASSIGN(const job::JobStatus found, status_of(paths, kAnswerTimeout));
+  GANGRUN_ASSIGN(auto logs, LocalLogs::open(paths.logs(), found.tasks, request));
+  return std::unique_ptr<cluster::LogReader>(std::move(logs));
+}
+
+Result<job::ClusterSpec> LocalSite::cluster_spec(std::string_view job, int generation,
+                                                 base::Instant deadline) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
+  return registry::fetch_cluster_spec(net::Endpoint::on_unix(paths.socket()), secret, generation,
+                                      deadline);
+}
+
+Result<cluster::Answer> LocalSite::ask(std::string_view job, const cluster::Question& question) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
+  return registry::ask(net::Endpoint::on_unix(paths.socket()), secret, question,
+                       clock_.now() + kAnswerTimeout + question.limit);
+}
+
+Result<> LocalSite::stop(std::string_view job, bool at_once, const std::string& by) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  if (!has_master_again(paths, clock_.now() + kAnswerTimeout)) {
+    // Of one that cannot be read nobody can tell that.
+    GANGRUN_TRY(stored_spec(paths));
+    if (can_come_back(paths) && has_supervisor(paths)) {
+      return silent_supervisor(paths, kAnswerTimeout);
+    }
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("{} has ended already", id_of(paths))};
+  }
+  GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
+  const base::Instant deadline = clock_.now() + kAnswerTimeout;
+  while (true) {
+    auto asked = registry::request_stop(net::Endpoint::on_unix(paths.socket()), secret, at_once, by,
+                                        deadline);
+    const bool not_there = !asked.ok() && (asked.error().code == base::Code::kUnavailable ||
+                                           asked.error().code == base::Code::kNotFound);
+    // One that has just begun does not listen yet.
+    const bool comes = not_there && has_master_again(paths, deadline);
+    if (!comes || clock_.now() >= deadline) {
+      return std::move(asked).context(base::format("cannot reach the master of {}", id_of(paths)));
+    }
+    (void)process::wait_any_readable({}, clock_.now() + kLookInterval);
+  }
+}
+
+Result<cluster::TunnelAgent> LocalSite::tunnel_agent(std::string_view job,
+                                                     const job::TaskId& task) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  GANGRUN_ASSIGN(base::Secret secret, read_secret(paths));
+  GANGRUN_ASSIGN(const job::JobSpec spec, stored_spec(paths));
+  if (are_beside_us_(spec))
+    return cluster::TunnelAgent{.is_beside_us = true, .secret = std::move(secret)};
+  GANGRUN_ASSIGN(net::Endpoint control,
+                 registry::fetch_control(net::Endpoint::on_unix(paths.socket()), secret, task,
+                                         clock_.now() + kAnswerTimeout));
+  return cluster::TunnelAgent{false, std::move(control.host), control.port,
+                              std::move(control.fingerprint), std::move(secret)};
+}
+
+Result<std::vector<cluster::TaskResult>> LocalSite::results(std::string_view job) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  std::vector<cluster::TaskResult> results;
+  std::error_code failed;
+  for (const auto& file : std::filesystem::directory_iterator(paths.results(), failed)) {
+    const auto task = cluster::task_of_result(file.path().filename().string());
+    const std::uintmax_t size = file.file_size(failed);
+    if (task && !failed) results.push_back({*task, static_cast<std::int64_t>(size)});
+  }
+  std::ranges::sort(results, {}, &cluster::TaskResult::task);
+  return results;
+}
+
+Result<> LocalSite::read_result(std::string_view job, const job::TaskId& task,
+                                const cluster::ResultSink& sink) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  const std::string path = base::format("{}/{}", paths.results(), cluster::result_name(task));
+  const auto file = base::open_file(path, O_RDONLY);
+  if (!file.ok() && file.error().code == base::Code::kNotFound) return cluster::no_result(task);
+  if (!file.ok()) return file.error();
+  std::string piece(kPieceBytes, '\0');
+  while (true) {
+    const ssize_t count = ::read(file->get(), piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return base::from_errno(errno, base::format("read {}", path));
+    if (count == 0) return {};
+    GANGRUN_TRY(sink(std::string_view(piece).substr(0, static_cast<std::size_t>(count))));
+  }
+}
+
+Result<> LocalSite::wait_for_change(std::string_view job, base::Instant deadline) {
+  GANGRUN_ASSIGN(const JobPaths paths, find(job));
+  const base::UniqueFd notify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  // The end of a process closes its files, so the lock file tells of a master's death.
+  const bool told =
+      notify.valid() &&
+      ::inotify_add_watch(notify.get(), paths.lock().c_str(), IN_CLOSE_WRITE) >= 0 &&
+      ::inotify_add_watch(notify.get(), paths.journal().c_str(), IN_MODIFY | IN_CREATE) >= 0;
+  if (!has_master(paths)) return {};
+  if (told) {
+    (void)process::wait_readable(notify.get(), deadline);
+  } else {
+    (void)process::wait_any_readable({}, std::min(deadline, clock_.now() + kBlindInterval));
+  }
+  return {};
+}
+
+}  // namespace gangrun::host

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "job/spec.h"
+#include "jobfile/field.h"
+#include "jobfile/spec_field.h"
+
+// Values that are neither a number nor a text: from a job file, and into a plan. What is empty is
+// null there.
+namespace gangrun::jobfile {
+
+// The allowed keys of a map of the user's own keys to texts, for errors. `check_key` may be null.
+struct TextsForm {
+  std::string_view allowed{};
+  std::string_view allowed_text = "a text; an empty one is written \"\"";
+  base::Result<> (*check_key)(std::string_view key) = nullptr;
+};
+base::Result<> read_texts(const Field& field, const TextsForm& form,
+                          std::map<std::string, std::string>& out);
+base::Result<> read_environment(const Field& field, std::map<std::string, std::string>& out);
+base::Result<> read_archives(const Field& field, std::map<std::string, std::string>& out);
+base::Result<> read_resources(const Field& field, std::map<std::string, std::int64_t>& out);
+base::Result<> read_overrides(const Field& field, std::map<int, job::ResourceOverride>& out);
+base::Result<> read_port_names(const Field& field, std::vector<std::string>& out);
+base::Result<> read_command(const Field& field, job::Command& out);
+// A pod, or a part of one, as a map.
+base::Result<> read_pod(const Field& field, base::Json& pod);
+
+base::Json map_json(const std::map<std::string, std::string>& texts);
+base::Json texts_json(const std::vector<std::string>& texts);
+base::Json resources_json(const std::map<std::string, std::int64_t>& others);
+base::Json overrides_json(const std::map<int, job::ResourceOverride>& overrides,
+                          job::PlanForm form);
+base::Json command_json(const job::Command& command);
+
+}  // namespace gangrun::jobfile

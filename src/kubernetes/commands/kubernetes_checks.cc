@@ -1,0 +1,214 @@
+#include "kubernetes/commands/kubernetes_checks.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "kubernetes/pods/kubernetes_options.h"
+
+namespace gangrun::kubernetes::commands {
+
+namespace {
+
+using base::Json;
+using base::Result;
+
+constexpr std::string_view kKueueGroup = "kueue.x-k8s.io";
+constexpr std::string_view kVolcanoGroup = "scheduling.volcano.sh";
+constexpr std::string_view kSchedulingGroup = "scheduling.k8s.io";
+// Alone of that group's versions it has Workload (Kubernetes 1.35, off by default).
+constexpr std::string_view kWorkloadVersion = "v1alpha1";
+
+bool has_version(const Json& group, std::string_view version) {
+  const auto versions = group.find("versions");
+  if (versions == group.end() || !versions->is_array()) return false;
+  return std::any_of(versions->begin(), versions->end(), [version](const Json& entry) {
+    return entry.is_object() && entry.value("version", "") == version;
+  });
+}
+
+base::Error not_there(pods::GangScheduling scheduling, std::string_view what) {
+  return base::invalid_argument(base::format(
+      "kubernetes.gang_scheduling: '{}': the cluster has no {}; allowed here: auto, hold",
+      to_string(scheduling), what));
+}
+
+Result<pods::GangScheduling> chosen(const job::JobSpec& spec, const GangAbilities& abilities) {
+  const pods::GangScheduling wanted = pods::kubernetes_of(spec).gang_scheduling;
+  if (wanted == pods::GangScheduling::kKueue && !abilities.has_kueue) {
+    return not_there(wanted, "Kueue");
+  }
+  if (wanted == pods::GangScheduling::kVolcano && !abilities.has_volcano) {
+    return not_there(wanted, "Volcano");
+  }
+  if (wanted == pods::GangScheduling::kWorkload && abilities.workload_version.empty()) {
+    return not_there(wanted, "Workload (scheduling.k8s.io/v1alpha1)");
+  }
+  return wanted;
+}
+
+// Several questions at once, answered in the order in which they were asked.
+std::vector<Result<Json>> ask_all(net::EventLoop& loop, kubernetes::Client& client,
+                                  std::vector<kubernetes::Request> requests, base::Instant deadline,
+                                  const std::function<bool()>& is_cancelled) {
+  std::vector<std::optional<Result<Json>>> answers(requests.size());
+  std::size_t missing = requests.size();
+  std::vector<kubernetes::ActivityHandle> asked;
+  asked.reserve(requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    asked.push_back(client.request(std::move(requests[i]), deadline, [&, i](kubernetes::Answer a) {
+      answers[i] = std::move(a.object);
+      --missing;
+    }));
+  }
+  (void)loop.run_until([&] { return missing == 0 || is_cancelled(); }, deadline + base::seconds(1));
+  std::vector<Result<Json>> given;
+  given.reserve(answers.size());
+  for (auto& answer : answers) {
+    given.push_back(answer ? *std::move(answer)
+                           : Result<Json>(base::deadline_exceeded("the API server's answer")));
+  }
+  return given;
+}
+
+kubernetes::Request review_request(const Right& right, const std::string& name_space) {
+  return {.method = "POST",
+          .path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+          .body = access_review(right, name_space)};
+}
+
+bool is_allowed(const Json& review) {
+  const auto status = review.find("status");
+  return status != review.end() && status->is_object() && status->value("allowed", false);
+}
+
+Result<> check_namespace(const Result<Json>& answer, const kubernetes::Access& access) {
+  if (answer.ok()) return {};
+  // Many may not look at namespaces, and work in one.
+  if (answer.error().code == base::Code::kPermissionDenied) return {};
+  if (answer.error().code != base::Code::kNotFound) return answer.error();
+  return base::invalid_argument(
+      base::format("kubernetes.namespace: '{}' is not a namespace of the cluster {} (context '{}')",
+                   access.name_space, access.remote.url, access.context));
+}
+
+}  // namespace
+
+GangAbilities gang_abilities(const Json& groups) {
+  GangAbilities abilities;
+  const auto list = groups.is_object() ? groups.find("groups") : groups.end();
+  if (!groups.is_object() || list == groups.end() || !list->is_array()) return abilities;
+  for (const Json& group : *list) {
+    if (!group.is_object()) continue;
+    const std::string name = group.value("name", "");
+    abilities.has_kueue = abilities.has_kueue || name == kKueueGroup;
+    abilities.has_volcano = abilities.has_volcano || name == kVolcanoGroup;
+    if (name == kSchedulingGroup && has_version(group, kWorkloadVersion)) {
+      abilities.workload_version = kWorkloadVersion;
+    }
+  }
+  return abilities;
+}
+
+Result<pods::GangScheduling> gang_scheduling_of(const job::JobSpec& spec,
+                                                const GangAbilities& abilities) {
+  const pods::KubernetesOptions& own = pods::kubernetes_of(spec);
+  if (own.gang_scheduling != pods::GangScheduling::kAuto) {
+    return chosen(spec, abilities);
+  }
+  const bool has_queue = !own.queue.empty();
+  if (has_queue && abilities.has_kueue) return pods::GangScheduling::kKueue;
+  if (has_queue && abilities.has_volcano) return pods::GangScheduling::kVolcano;
+  if (has_queue) {
+    return base::invalid_argument(base::format(
+        "kubernetes.queue: '{}': the cluster has neither Kueue nor Volcano, which have "
+        "queues; allowed here: none",
+        own.queue));
+  }
+  return abilities.workload_version.empty() ? pods::GangScheduling::kHold
+                                            : pods::GangScheduling::kWorkload;
+}
+
+std::vector<Right> rights_for(const job::JobSpec& spec, pods::GangScheduling scheduling) {
+  std::vector<Right> rights = {
+      {"create", "batch", "jobs"},  {"get", "batch", "jobs"},   {"patch", "batch", "jobs"},
+      {"delete", "batch", "jobs"},  {"create", "", "services"}, {"list", "", "services"},
+      {"create", "", "pods"},       {"list", "", "pods"},       {"watch", "", "pods"},
+      {"delete", "", "pods"},       {"get", "", "pods", "log"}, {"list", "", "events"},
+      {"create", "", "configmaps"}, {"list", "", "configmaps"}, {"create", "", "secrets"},
+      {"list", "", "secrets"},
+  };
+  const bool has_outputs =
+      (spec.outputs && !spec.outputs->empty()) ||
+      std::any_of(spec.tasks.begin(), spec.tasks.end(),
+                  [](const job::TaskSpec& task) { return task.outputs && !task.outputs->empty(); });
+  // A WebSocket begins with a GET; newer servers ask for the right to create as well.
+  for (const char* verb : {"get", "create"}) {
+    if (has_outputs) rights.push_back({verb, "", "pods", "exec"});
+  }
+  if (scheduling == pods::GangScheduling::kVolcano) {
+    rights.push_back({"create", std::string(kVolcanoGroup), "podgroups"});
+  }
+  if (scheduling == pods::GangScheduling::kWorkload) {
+    rights.push_back({"create", std::string(kSchedulingGroup), "workloads"});
+  }
+  return rights;
+}
+
+std::string to_string(const Right& right) {
+  std::string text = base::format("{} {}", right.verb, right.resource);
+  if (!right.subresource.empty()) text += "/" + right.subresource;
+  if (!right.group.empty()) text += "." + right.group;
+  return text;
+}
+
+Json access_review(const Right& right, const std::string& name_space) {
+  Json attributes = {{"namespace", name_space}, {"verb", right.verb}, {"resource", right.resource}};
+  if (!right.group.empty()) attributes["group"] = right.group;
+  if (!right.subresource.empty()) attributes["subresource"] = right.subresource;
+  return {{"apiVersion", "authorization.k8s.io/v1"},
+          {"kind", "SelfSubjectAccessReview"},
+          {"spec", {{"resourceAttributes", std::move(attributes)}}}};
+}
+
+Result<CheckedCluster> check_cluster(net::EventLoop& loop, kubernetes::Client& client,
+                                     const job::JobSpec& spec, base::Instant deadline,
+                                     const std::function<bool()>& is_cancelled) {
+  const kubernetes::Access& access = client.access();
+  // What the scheduling needs besides is known when the groups are; the request
+  // that makes the object asks for one more right then.
+  const std::vector<Right> rights = rights_for(spec, pods::kubernetes_of(spec).gang_scheduling);
+  std::vector<kubernetes::Request> requests = {{.path = "/api/v1/namespaces/" + access.name_space},
+                                               {.path = "/apis"}};
+  for (const Right& right : rights) requests.push_back(review_request(right, access.name_space));
+  const auto answers = ask_all(loop, client, std::move(requests), deadline, is_cancelled);
+  if (is_cancelled()) {
+    return base::Error{base::Code::kCancelled, "the API server was not asked to the end"};
+  }
+  const std::string at = base::format("the API server {} ({})", access.remote.url, access.source);
+  const auto is_there = check_namespace(answers[0], access);
+  if (!is_there.ok()) return is_there.error().context(at);
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < rights.size(); ++i) {
+    const Result<Json>& review = answers[i + 2];
+    if (!review.ok()) return review.error().context(at);
+    if (!is_allowed(*review)) missing.push_back(to_string(rights[i]));
+  }
+  if (!missing.empty()) {
+    return base::Error{
+        base::Code::kPermissionDenied,
+        base::format("{}: in the namespace '{}' you have no right to {} "
+                     "(docs/kubernetes.md has the rights that a job needs as a Role)",
+                     at, access.name_space, base::join(missing, ", "))};
+  }
+  const GangAbilities abilities = answers[1].ok() ? gang_abilities(*answers[1]) : GangAbilities();
+  CheckedCluster checked;
+  GANGRUN_ASSIGN(checked.gang_scheduling, gang_scheduling_of(spec, abilities));
+  checked.workload_version = abilities.workload_version;
+  return checked;
+}
+
+}  // namespace gangrun::kubernetes::commands

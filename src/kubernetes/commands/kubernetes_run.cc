@@ -1,0 +1,210 @@
+#include "kubernetes/commands/kubernetes_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "base/file_tree.h"
+#include "base/files.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "client/fail.h"
+#include "client/prepare.h"
+#include "client/run_session.h"
+#include "client/sites.h"
+#include "host/job_folder.h"
+#include "jobfile/shipped_files.h"
+#include "jobfile/yaml_json.h"
+#include "kubernetes/client.h"
+#include "kubernetes/commands/detached_pods.h"
+#include "kubernetes/commands/first_pods.h"
+#include "kubernetes/commands/kubernetes_access.h"
+#include "kubernetes/commands/pods_backend.h"
+#include "kubernetes/commands/trial_pods.h"
+#include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/where_pods_work.h"
+#include "net/event_loop.h"
+
+namespace gangrun::kubernetes::commands {
+
+namespace {
+
+using base::Json;
+using base::Result;
+
+constexpr std::string_view kHidden = "(hidden)";
+// A dry run does not wait long for a cluster that may be out of reach here.
+constexpr std::chrono::seconds kTrialLimit(5);
+
+// A plan is shown, kept and sent on: what a Secret holds is not for it.
+void hide_values(Json& secret) {
+  for (const char* key : {"data", "stringData"}) {
+    const auto found = secret.find(key);
+    if (found == secret.end()) continue;
+    Json hidden = Json::object();
+    for (const auto& [name, value] : found->items()) hidden[name] = kHidden;
+    secret.erase(key);
+    secret["stringData"] = std::move(hidden);
+  }
+}
+
+// All objects of the job as they are made, but for what the API server gives (the owner's uid) and
+// what is nobody's to see.
+Result<std::vector<Json>> shown_manifests(const pods::Manifests& manifests, bool is_detached) {
+  const pods::Owner nobody;
+  std::vector<Json> all = {
+      manifests.owner(is_detached ? detached_lease(manifests.input().spec) : pods::kClientLease)};
+  for (Json& object : manifests.objects(nobody)) all.push_back(std::move(object));
+  GANGRUN_ASSIGN(std::vector<Json> pods, first_pods(manifests, nobody));
+  std::move(pods.begin(), pods.end(), std::back_inserter(all));
+  for (Json& object : all) {
+    if (object.value("kind", "") == "Secret") hide_values(object);
+    if (object.contains("metadata")) object["metadata"].erase("ownerReferences");
+  }
+  return all;
+}
+
+client::ExitStatus show_manifests(const pods::Manifests& manifests,
+                                  const client::RunOptions& options, client::Context& context) {
+  const auto shown = shown_manifests(manifests, options.detach);
+  if (!shown.ok()) return client::fail(context, shown.error(), client::ExitStatus::kBadInput);
+  if (options.display.json) {
+    const Json list = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", *shown}};
+    context.console.out(base::dump_json_indented(list) + "\n");
+    return client::ExitStatus::kSuccess;
+  }
+  std::string text;
+  for (const Json& object : *shown) text += "---\n" + jobfile::json_to_yaml(object);
+  context.console.out(text);
+  return client::ExitStatus::kSuccess;
+}
+
+// The gang hears of a run's start when its container runs: until then it waits for a node and for
+// the image too.
+void add_time_for_pods(job::Timeouts& timeouts) {
+  timeouts.roll_call += timeouts.allocation + timeouts.hold;
+}
+
+Result<PodsPlan> plan_of(KubernetesLaunch launch, const client::RunOptions& options,
+                         const client::Context& context) {
+  PodsPlan pods;
+  client::RunPlan& plan = pods.run;
+  GANGRUN_ASSIGN(auto access, kubernetes_access(context, pods::kubernetes_of(launch.spec)));
+  pods::ManifestInput input;
+  input.spec = launch.spec;
+  input.name_space = access.name_space;
+  input.files = std::move(launch.files);
+  input.names = std::move(launch.names);
+  const pods::GangScheduling wanted = pods::kubernetes_of(launch.spec).gang_scheduling;
+  input.gang_scheduling =
+      wanted == pods::GangScheduling::kAuto ? pods::GangScheduling::kHold : wanted;
+  plan.spec = std::move(launch.spec);
+  // For commands that look for the job later, from elsewhere.
+  pods::KubernetesOptions& where = pods::edit_kubernetes(plan.spec);
+  where.name_space = access.name_space;
+  if (!where.kubeconfig.empty())
+    where.kubeconfig = client::in_folder(context.folder, where.kubeconfig);
+  add_time_for_pods(plan.spec.timeouts);
+  pods.manifests = std::move(input);
+  pods.access = std::move(access);
+  GANGRUN_ASSIGN(plan.home, client::home_of(context));
+  plan.launch.host = "127.0.0.1";
+  plan.launch.working_folder = context.folder;
+  plan.launch.verbose = options.display.verbose;
+  return pods;
+}
+
+// What the API server says to the pods. Where it cannot be asked, the plan is good for all we know,
+// and the user is told.
+Result<> check_by_server(const kubernetes::Access& access, const pods::Manifests& manifests,
+                         client::Context& context) {
+  net::EventLoop loop;
+  const auto logger = base::stderr_logger("gangrun", base::LogLevel::kError);
+  auto client = kubernetes::Client::make(loop, *logger, access, plugin_runner());
+  const auto tried =
+      client.ok() ? try_pods(loop, **client, manifests, loop.now() + kTrialLimit) : client.error();
+  if (tried.ok()) return {};
+  if (tried.error().code == base::Code::kInvalidArgument) return tried.error();
+  context.console.error(
+      base::format("the API server has not checked the pods: {}", tried.error().message));
+  return {};
+}
+
+void tell_of_pods(const pods::Manifests& manifests, const client::RunOptions& options,
+                  client::Context& context) {
+  context.console.error(pods::where_pods_work(manifests));
+  context.console.error(pods::what_pods_lack());
+  const std::string begin = options.detach ? "" : pods::when_pods_begin(manifests);
+  if (!begin.empty()) context.console.error(begin);
+}
+
+}  // namespace
+
+Result<std::vector<pods::CarriedFile>> carried_files(const job::JobSpec& spec,
+                                                     const client::Context& context) {
+  GANGRUN_ASSIGN(const auto shipped, jobfile::shipped_files(spec, context.folder, client::kind_of));
+  if (!shipped.there.empty()) {
+    return base::invalid_argument(
+        base::format("files: '{}' is not allowed with `on: {}`; allowed: files of this machine",
+                     shipped.there.front().url, spec.on));
+  }
+  base::FileTree tree({});
+  for (const jobfile::LocalFile& file : shipped.local) {
+    const auto added = tree.add(file.name, file.path);
+    if (!added.ok()) {
+      return base::invalid_argument(base::format("files: {}", added.error().message));
+    }
+  }
+  // Before anything is read: all of it is in memory then.
+  std::size_t count = 0;
+  std::uint64_t bytes = 0;
+  for (const auto& [name, entry] : tree.entries()) {
+    count += entry.is_folder ? 0 : 1;
+    bytes += entry.size;
+  }
+  GANGRUN_TRY(pods::check_carried(count, bytes));
+  std::vector<pods::CarriedFile> files;
+  for (const auto& [name, entry] : tree.entries()) {
+    if (entry.is_folder) continue;
+    GANGRUN_ASSIGN(std::string content, base::read_file(entry.path, pods::kMaxCarriedBytes));
+    files.push_back({name, std::move(content), entry.is_program});
+  }
+  return files;
+}
+
+client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunOptions& options,
+                                     client::Context& context) {
+  const auto refuse = [&context, reworded = launch.reworded](const base::Error& error) {
+    return client::fail(context, reworded ? reworded(error) : error, client::ExitStatus::kBadInput);
+  };
+  auto carried = carried_files(launch.spec, context);
+  if (!carried.ok()) return refuse(carried.error());
+  std::move(carried->begin(), carried->end(), std::back_inserter(launch.files));
+  auto plan = plan_of(std::move(launch), options, context);
+  if (!plan.ok()) return refuse(plan.error());
+  {
+    // Any id is as long as the job's own will be. Of a large job these are large: they go before it
+    // runs.
+    pods::ManifestInput trial = plan->manifests;
+    trial.job_id = host::make_job_id(plan->run.spec.name, context.clock.wall_now(), 0);
+    const auto manifests = pods::Manifests::make(std::move(trial));
+    if (!manifests.ok()) return refuse(manifests.error());
+    if (options.dry_run) {
+      const auto checked = check_by_server(plan->access, *manifests, context);
+      if (!checked.ok()) return refuse(checked.error());
+      tell_of_pods(*manifests, options, context);
+      return show_manifests(*manifests, options, context);
+    }
+  }
+  if (options.detach) return run_detached_pods(std::move(*plan), options, context);
+  plan->run.backend =
+      std::make_unique<PodsBackend>(std::move(plan->access), std::move(plan->manifests));
+  return client::run_job(std::move(plan->run), options, context);
+}
+
+}  // namespace gangrun::kubernetes::commands

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "client/context.h"
+#include "client/exit_status.h"
+#include "client/run_options.h"
+#include "job/spec.h"
+#include "kubernetes/pods/manifests.h"
+
+namespace gangrun::kubernetes::commands {
+
+// A job for Kubernetes, with what is not in its spec.
+struct KubernetesLaunch {
+  job::JobSpec spec;
+  std::vector<pods::CarriedFile> files{};
+  pods::ManifestNames names{};
+  // Makes an error speak of the options with which the job was made; none: of fields of job files.
+  std::function<base::Error(base::Error)> reworded{};
+};
+
+// The files of this machine that the job's tasks are to find, read.
+base::Result<std::vector<pods::CarriedFile>> carried_files(const job::JobSpec& spec,
+                                                           const client::Context& context);
+
+// Starts the job as pods with its master in this very process, shows it and waits for its end; with
+// `dry_run` prints the manifests instead.
+client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunOptions& options,
+                                     client::Context& context);
+
+}  // namespace gangrun::kubernetes::commands

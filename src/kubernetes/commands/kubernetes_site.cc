@@ -1,0 +1,359 @@
+#include "kubernetes/commands/kubernetes_site.h"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <utility>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "host/local_site.h"
+#include "job/exit_report.h"
+#include "kubernetes/commands/detached_logs.h"
+#include "kubernetes/commands/first_pods.h"
+#include "kubernetes/pods/detached_status.h"
+#include "kubernetes/pods/errands.h"
+#include "kubernetes/pods/kubernetes_rules.h"
+#include "kubernetes/pods/pod_notices.h"
+#include "kubernetes/pods/where_pods_work.h"
+#include "process/traceback.h"
+
+namespace gangrun::kubernetes::commands {
+
+namespace {
+
+using base::Json;
+using base::Result;
+
+constexpr base::seconds kAnswerLimit(10);
+// How often one who waits for a change reads the pods.
+constexpr base::seconds kPodsInterval(1);
+// Of a failed task's log: what a traceback may take.
+constexpr std::size_t kKeptLines = 500;
+// For all tasks of a job together.
+constexpr base::seconds kNoticesLimit(60);
+// What a pod that is to end at once gets to end.
+constexpr int kShortestGrace = 1;
+
+Result<Json> ask(PodsWay& way, kubernetes::Request request) {
+  return kubernetes::ask(way.loop, *way.client, std::move(request), way.loop.now() + kAnswerLimit);
+}
+
+std::string pods_path(const PodsWay& way) {
+  return base::format("/api/v1/namespaces/{}/pods", way.manifests->input().name_space);
+}
+
+std::string owner_path(const PodsWay& way) {
+  const Json owner = way.manifests->owner(base::seconds(1));
+  return base::format("{}/{}", pods::collection_path(owner, way.manifests->input().name_space),
+                      pods::name_of(owner));
+}
+
+Result<pods::PodsByTask> pods_of(PodsWay& way) {
+  GANGRUN_ASSIGN(
+      const std::vector<Json> pods,
+      kubernetes::list(way.loop, *way.client, pods_path(way),
+                       {{"labelSelector", pods::job_selector(way.manifests->input().job_id)}},
+                       way.loop.now() + kAnswerLimit));
+  return pods::pods_by_task(*way.manifests, pods);
+}
+
+// The last lines of the task that failed, as far as there is a log.
+void add_last_lines(PodsWay& way, job::Cause& cause) {
+  std::deque<std::string> lines;
+  bool has_ended = false;
+  kubernetes::LogRequest request;
+  request.name_space = way.manifests->input().name_space;
+  request.pod = way.manifests->pod_name(*cause.task);
+  request.container = way.manifests->container_of(*cause.task);
+  request.follow = false;
+  kubernetes::LogCallbacks callbacks;
+  callbacks.on_line = [&](std::string_view, std::string_view text) {
+    lines.emplace_back(text);
+    if (lines.size() > kKeptLines) lines.pop_front();
+  };
+  callbacks.on_end = [&](const Result<>&) { has_ended = true; };
+  const auto reading = way.client->read_log(std::move(request), std::move(callbacks));
+  (void)way.loop.run_until([&] { return has_ended; }, way.loop.now() + kAnswerLimit);
+  const std::vector<std::string> kept(lines.begin(), lines.end());
+  cause.has_both_streams = true;
+  cause.traceback = process::python_traceback(kept).value_or("");
+  const std::size_t shown = std::min<std::size_t>(kept.size(), job::kLastLines);
+  cause.last_lines.assign(kept.end() - static_cast<std::ptrdiff_t>(shown), kept.end());
+}
+
+job::Cause cause_of_loss(const PodsRecord& record) {
+  std::string detail = base::format(
+      "its pods are gone and its end was not seen: they were deleted, or its time limit ({}) has "
+      "passed",
+      base::to_words(record.lease));
+  return {.why = {.reason = job::Reason::kMasterLost, .detail = std::move(detail)}};
+}
+
+job::JobStatus status_by(const PodsRecord& record, const pods::Manifests& manifests,
+                         const pods::PodsByTask& pods) {
+  if (job::is_final(record.last_seen.state)) {
+    return pods::after_verdict(record.last_seen, manifests, pods);
+  }
+  if (!record.stopped_by.empty()) {
+    return pods::after_stop(record.last_seen, record.stopped_by, manifests, pods);
+  }
+  job::JobStatus status = pods::detached_status(manifests, pods);
+  if (status.state == job::JobState::kLost) status.cause = cause_of_loss(record);
+  return status;
+}
+
+void set_times(job::JobStatus& status, base::WallTime now) {
+  if (job::is_final(status.state) && status.ended.empty()) status.ended = base::to_iso8601(now);
+  const auto begun = base::parse_iso8601(status.submitted);
+  const auto ended =
+      status.ended.empty() ? Result<base::WallTime>(now) : base::parse_iso8601(status.ended);
+  if (!begun.ok() || !ended.ok()) return;
+  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(*ended - *begun);
+  status.elapsed_ms = std::max<std::int64_t>(elapsed.count(), 0);
+}
+
+// There is no such object, or another one has its name now.
+bool is_gone(const base::Error& error) {
+  return error.code == base::Code::kNotFound || error.code == base::Code::kFailedPrecondition;
+}
+
+// The uid of the job's owner; none: it is gone, and what has its name is somebody else's.
+Result<std::optional<std::string>> owner_uid(PodsWay& way) {
+  const auto owner = ask(way, {.path = owner_path(way)});
+  if (!owner.ok() && owner.error().code != base::Code::kNotFound) return owner.error();
+  if (!owner.ok() || !pods::is_of_job(*owner, way.manifests->input().job_id)) {
+    return std::optional<std::string>();
+  }
+  return std::optional(pods::uid_of(*owner));
+}
+
+// The node of a pod that had longer to end does not shorten that: such a one is not waited for.
+int grace_at_once(const pods::PodFacts& pod) {
+  return pod.is_deleting && pod.deletion_grace.count() > kShortestGrace ? 0 : kShortestGrace;
+}
+
+// True where there were any.
+Result<bool> end_pods_at_once(PodsWay& way) {
+  GANGRUN_ASSIGN(const auto pods, pods_of(way));
+  for (const auto& [task, pod] : pods) {
+    const int grace = grace_at_once(pod);
+    kubernetes::Request request{.method = "DELETE",
+                                .path = base::format("{}/{}", pods_path(way), pod.name),
+                                .body = {{"apiVersion", "v1"},
+                                         {"kind", "DeleteOptions"},
+                                         {"gracePeriodSeconds", grace},
+                                         {"preconditions", {{"uid", pod.uid}}}}};
+    const auto deleted = ask(way, std::move(request));
+    if (!deleted.ok() && !is_gone(deleted.error())) return deleted.error();
+    if (grace > 0) continue;
+    way.logger->error("{} may run on for up to {} on {}, the time to end that it was given first",
+                      job::to_string(task), base::to_words(pod.deletion_grace), pod.node);
+  }
+  return !pods.empty();
+}
+
+// All that there is of the job belongs to its owner.
+Result<> delete_all(PodsWay& way, bool at_once) {
+  bool had_pods = false;
+  if (at_once) {
+    GANGRUN_ASSIGN(had_pods, end_pods_at_once(way));
+  }
+  GANGRUN_ASSIGN(const auto uid, owner_uid(way));
+  if (uid) {
+    kubernetes::Request request{.method = "DELETE",
+                                .path = owner_path(way),
+                                .body = {{"apiVersion", "v1"},
+                                         {"kind", "DeleteOptions"},
+                                         {"propagationPolicy", "Background"},
+                                         {"preconditions", {{"uid", *uid}}}}};
+    const auto deleted = ask(way, std::move(request));
+    if (deleted.ok()) return {};
+    if (!is_gone(deleted.error())) return deleted.error();
+  }
+  if (had_pods) return {};
+  return base::Error{base::Code::kFailedPrecondition,
+                     base::format("{} has ended already", way.manifests->input().job_id)};
+}
+
+Result<> give_notices(PodsWay& way, const std::vector<job::TaskId>& tasks, const std::string& by) {
+  std::optional<std::vector<std::string>> failures;
+  pods::PodNotices notices(way.loop, *way.logger, *way.client, *way.manifests,
+                           [&](auto told) { failures = std::move(told); });
+  notices.give(tasks, by);
+  if (!way.loop.run_until([&] { return failures.has_value(); }, way.loop.now() + kNoticesLimit)) {
+    return base::deadline_exceeded(base::format("{}: not all tasks were given notice within {}", by,
+                                                base::to_words(kNoticesLimit)));
+  }
+  if (failures->empty()) return {};
+  return base::unavailable(base::format("{}", base::join(*failures, "; ")));
+}
+
+Result<cluster::Answer> ask_pods(PodsWay& way, const cluster::Question& question) {
+  GANGRUN_ASSIGN(const auto pods, pods_of(way));
+  std::vector<job::TaskId> running;
+  for (const auto& [task, pod] : pods) {
+    const bool runs = pod.task.state == pods::ContainerFacts::State::kRunning;
+    if (runs && !pod.is_deleting) running.push_back(task);
+  }
+  const bool is_notice = question.kind == cluster::kNotice;
+  if (is_notice) GANGRUN_TRY(give_notices(way, running, cluster::notice_by(question)));
+  cluster::Answer answer;
+  for (const job::TaskId& task : running) {
+    answer.tasks.push_back({task, {}, is_notice ? "" : cluster::no_agent_there().message});
+  }
+  return answer;
+}
+
+}  // namespace
+
+Result<std::optional<KubernetesSite::Found>> KubernetesSite::find(std::string_view job) {
+  GANGRUN_ASSIGN(const auto ids, host::job_ids(home_));
+  GANGRUN_ASSIGN(const std::string id, host::resolve_job(ids, job));
+  const host::JobPaths paths = host::paths_of(home_, id);
+  auto record = read_pods_record(paths);
+  if (!record.ok()) return host::as_damage(std::move(record).error());
+  if (!*record) return std::optional<Found>();
+  return std::optional(Found{paths, **std::move(record)});
+}
+
+Result<PodsWay*> KubernetesSite::way_to(const Found& found) {
+  if (way_ == nullptr || way_folder_ != found.paths.folder) {
+    way_.reset();
+    GANGRUN_ASSIGN(way_, way_to_pods(context_, found.paths, found.record));
+    way_folder_ = found.paths.folder;
+  }
+  return way_.get();
+}
+
+Result<job::JobStatus> KubernetesSite::look(Found& found) {
+  PodsRecord& record = found.record;
+  if (record.has_settled) return record.last_seen;
+  GANGRUN_ASSIGN(PodsWay* const way, way_to(found));
+  GANGRUN_ASSIGN(const auto pods, pods_of(*way));
+  const bool had_ended = job::is_final(record.last_seen.state);
+  job::JobStatus status = status_by(record, *way->manifests, pods);
+  status.submitted = record.last_seen.submitted;
+  status.folder = found.paths.folder;
+  const std::string place = pods::where_pods_work(*way->manifests);
+  std::erase(status.notes, place);
+  status.notes.push_back(place);
+  set_times(status, context_.clock.wall_now());
+  const bool failed = !had_ended && status.state == job::JobState::kFailed;
+  if (failed && status.cause && status.cause->task) add_last_lines(*way, *status.cause);
+  record.last_seen.elapsed_ms = status.elapsed_ms;
+  if (record.last_seen == status) return status;
+  record.last_seen = status;
+  record.has_settled = pods::has_settled(status);
+  GANGRUN_TRY(write_pods_record(found.paths, record));
+  return status;
+}
+
+job::JobStatus KubernetesSite::as_of_last(const Found& found, const std::string& trouble) const {
+  job::JobStatus status = found.record.last_seen;
+  set_times(status, context_.clock.wall_now());
+  status.notes.push_back(base::format("as last seen: {}", trouble));
+  return status;
+}
+
+Result<std::vector<cluster::ListedJob>> KubernetesSite::list() {
+  GANGRUN_ASSIGN(auto jobs, others_->list());
+  std::set<std::string> silent;  // servers
+  for (cluster::ListedJob& listed : jobs) {
+    job::JobStatus& status = listed.status;
+    auto found = find(status.id);
+    if (!found.ok() && listed.unreadable.empty()) listed.unreadable = found.error().message;
+    if (!found.ok() || !*found || !listed.unreadable.empty()) continue;
+    const std::string server = (*found)->record.server;
+    auto looked = silent.contains(server)
+                      ? Result<job::JobStatus>(base::unavailable(server + " does not answer"))
+                      : look(**found);
+    if (!looked.ok()) silent.insert(server);
+    status = looked.ok() ? *std::move(looked) : as_of_last(**found, looked.error().message);
+  }
+  return jobs;
+}
+
+Result<job::JobStatus> KubernetesSite::status(std::string_view job) {
+  GANGRUN_ASSIGN(auto found, find(job));
+  return found ? look(*found) : others_->status(job);
+}
+
+Result<std::unique_ptr<cluster::LogReader>> KubernetesSite::logs(
+    std::string_view job, const cluster::LogRequest& request) {
+  GANGRUN_ASSIGN(const auto found, find(job));
+  if (!found) return others_->logs(job, request);
+  GANGRUN_ASSIGN(auto way, way_to_pods(context_, found->paths, found->record));
+  GANGRUN_ASSIGN(const auto pods, pods_of(*way));
+  if (pods.empty()) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("the pods of {} are gone, and their logs with them",
+                                    way->manifests->input().job_id)};
+  }
+  return std::unique_ptr<cluster::LogReader>(
+      std::make_unique<DetachedLogs>(std::move(way), request));
+}
+
+Result<job::ClusterSpec> KubernetesSite::cluster_spec(std::string_view job, int generation,
+                                                      base::Instant deadline) {
+  GANGRUN_ASSIGN(const auto found, find(job));
+  if (!found) return others_->cluster_spec(job, generation, deadline);
+  GANGRUN_ASSIGN(const PodsWay* way, way_to(*found));
+  if (generation <= 1) return first_cluster_spec(*way->manifests);
+  return base::deadline_exceeded("a detached job on Kubernetes has one generation only");
+}
+
+Result<> KubernetesSite::stop(std::string_view job, bool at_once, const std::string& by) {
+  GANGRUN_ASSIGN(auto found, find(job));
+  if (!found) return others_->stop(job, at_once, by);
+  GANGRUN_ASSIGN(PodsWay* const way, way_to(*found));
+  // What it has come to until now goes with its pods.
+  GANGRUN_TRY(look(*found));
+  const bool had_ended = job::is_final(found->record.last_seen.state);
+  // Before anything ends: whoever looks then knows why.
+  if (!had_ended) GANGRUN_TRY(write_stop(found->paths, by));
+  Result<> deleted = delete_all(*way, at_once);
+  if (!deleted.ok() && !had_ended && found->record.stopped_by.empty()) forget_stop(found->paths);
+  return deleted;
+}
+
+Result<cluster::Answer> KubernetesSite::ask(std::string_view job,
+                                            const cluster::Question& question) {
+  GANGRUN_ASSIGN(const auto found, find(job));
+  if (!found) return others_->ask(job, question);
+  GANGRUN_ASSIGN(PodsWay* const way, way_to(*found));
+  return ask_pods(*way, question);
+}
+
+Result<cluster::TunnelAgent> KubernetesSite::tunnel_agent(std::string_view job,
+                                                          const job::TaskId& task) {
+  GANGRUN_ASSIGN(const auto ids, host::job_ids(home_));
+  GANGRUN_ASSIGN(const std::string id, host::resolve_job(ids, job));
+  GANGRUN_ASSIGN(const job::JobSpec spec, host::stored_spec(host::paths_of(home_, id)));
+  if (spec.on != pods::kKubernetes) return others_->tunnel_agent(id, task);
+  return base::Error{base::Code::kFailedPrecondition,
+                     base::format("{} is in a pod, which has no agent; kubectl exec runs a command "
+                                  "there: kubectl exec -it -n NAMESPACE POD -- COMMAND (gangrun "
+                                  "status {} names the pods)",
+                                  job::to_string(task), id)};
+}
+
+Result<std::vector<cluster::TaskResult>> KubernetesSite::results(std::string_view job) {
+  return others_->results(job);
+}
+
+Result<> KubernetesSite::read_result(std::string_view job, const job::TaskId& task,
+                                     const cluster::ResultSink& sink) {
+  return others_->read_result(job, task, sink);
+}
+
+Result<> KubernetesSite::wait_for_change(std::string_view job, base::Instant deadline) {
+  GANGRUN_ASSIGN(const auto found, find(job));
+  if (!found) return others_->wait_for_change(job, deadline);
+  GANGRUN_ASSIGN(PodsWay* const way, way_to(*found));
+  (void)way->loop.run_until([] { return false; },
+                            std::min(deadline, way->loop.now() + kPodsInterval));
+  return {};
+}
+
+}  // namespace gangrun::kubernetes::commands

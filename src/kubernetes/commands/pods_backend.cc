@@ -1,0 +1,110 @@
+#include "kubernetes/commands/pods_backend.h"
+
+#include <memory>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "base/format.h"
+#include "kubernetes/commands/kubernetes_access.h"
+#include "kubernetes/commands/kubernetes_checks.h"
+#include "kubernetes/commands/unpacking.h"
+#include "kubernetes/pods/errands.h"
+#include "kubernetes/pods/where_pods_work.h"
+
+namespace gangrun::kubernetes::commands {
+
+namespace {
+
+using base::Result;
+
+// What the API server may take to answer the questions before a start.
+constexpr std::chrono::seconds kAnswersLimit(15);
+// What it may take to take all away after the end.
+constexpr std::chrono::seconds kClearLimit(120);
+// After which people are told that it takes time.
+constexpr std::chrono::seconds kClearTold(5);
+
+double random_share() {
+  thread_local std::mt19937_64 engine{std::random_device{}()};
+  return std::uniform_real_distribution<double>(0, 1)(engine);
+}
+
+}  // namespace
+
+Result<> PodsBackend::reach(net::EventLoop& loop, const base::Clock& clock,
+                            const job::JobSpec& spec, const std::function<bool()>& is_cancelled) {
+  logger_ = base::stderr_logger("gangrun", base::LogLevel::kError);
+  GANGRUN_ASSIGN(client_, kubernetes::Client::make(loop, *logger_, access_, plugin_runner()));
+  GANGRUN_ASSIGN(const CheckedCluster checked,
+                 check_cluster(loop, *client_, spec, clock.now() + kAnswersLimit, is_cancelled));
+  manifests_.gang_scheduling = checked.gang_scheduling;
+  manifests_.workload_version = checked.workload_version;
+  return {};
+}
+
+// Pods end with their master's lease, whatever the job says of it.
+std::chrono::milliseconds PodsBackend::master_lost(const job::JobSpec& /*spec*/,
+                                                   bool /*tasks_outlive_us*/) const {
+  return std::chrono::milliseconds(0);
+}
+
+Result<host::MadeTasks> PodsBackend::make_tasks(const host::BackendInput& input) {
+  pods::ManifestInput own = manifests_;
+  own.job_id = input.folder.id();
+  job_id_ = own.job_id;
+  GANGRUN_ASSIGN(auto manifests, pods::Manifests::make(std::move(own)));
+  host::MadeTasks made{.tasks = nullptr, .remarks = host::remarks_of(input.launch)};
+  made.remarks.push_back(pods::where_pods_work(manifests));
+  const host::JobPaths& paths = input.folder.paths();
+  auto pods = std::make_unique<pods::KubernetesTasks>(
+      input.ground.loop, input.ground.logger, *client_, std::move(manifests),
+      pods::KubernetesTasks::Options{.log_folder = paths.logs(),
+                                     .output_folder = paths.outputs(),
+                                     .unpack = unpack_tar,
+                                     .random = random_share});
+  pods_ = pods.get();
+  made.tasks = std::move(pods);
+  return made;
+}
+
+void PodsBackend::hurry(net::EventLoop& loop) {
+  if (client_ == nullptr || std::exchange(is_asked_, true)) return;
+  question_ =
+      client_->request({.path = "/version", .patience = kAnswersLimit}, loop.now() + kAnswersLimit,
+                       [this](const kubernetes::Answer& answer) {
+                         has_answered_ = answer.object.ok() || answer.refusal.has_value();
+                       });
+}
+
+std::string PodsBackend::silent() const {
+  if (pods_ == nullptr || !is_asked_ || has_answered_) return {};
+  return base::format(
+      "the API server at {0} does not answer: pods of the job may still run in the namespace {1}. "
+      "They are ended within {2} once it answers, and have {3} to stop; `kubectl -n {1} delete "
+      "pods -l {4} --now` ends them at once",
+      client_->access().remote.url, client_->access().name_space,
+      base::to_words(pods::kClientLease), base::to_words(manifests_.spec.timeouts.stop),
+      pods::job_selector(job_id_));
+}
+
+Result<> PodsBackend::clear(net::EventLoop& loop,
+                            const std::function<void(const std::string&)>& tell,
+                            const std::function<bool()>& is_left) {
+  if (pods_ == nullptr) return {};
+  // It may be told after the limit too.
+  const auto cleared = std::make_shared<std::optional<Result<>>>();
+  pods_->clear([cleared](Result<> done) { cleared->emplace(std::move(done)); });
+  const auto is_over = [&] { return cleared->has_value() || is_left(); };
+  const base::Instant limit = loop.now() + kClearLimit;
+  if (!loop.run_until(is_over, loop.now() + kClearTold)) {
+    tell(
+        base::format("waiting for the end of the job's objects on the cluster: {}", pods_->left()));
+    (void)loop.run_until(is_over, limit);
+  }
+  Result<> how =
+      cleared->value_or(base::deadline_exceeded("the API server does not say that they are gone"));
+  return std::move(how).context("some objects of the job are still on the cluster");
+}
+
+}  // namespace gangrun::kubernetes::commands

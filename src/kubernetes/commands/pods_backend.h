@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "host/backend.h"
+#include "kubernetes/access.h"
+#include "kubernetes/client.h"
+#include "kubernetes/pods/kubernetes_tasks.h"
+#include "kubernetes/pods/manifests.h"
+
+namespace gangrun::kubernetes::commands {
+
+// The tasks are pods. `manifests` is without the job's id, which its folder gives.
+class PodsBackend final : public host::Backend {
+ public:
+  PodsBackend(kubernetes::Access access, pods::ManifestInput manifests)
+      : access_(std::move(access)), manifests_(std::move(manifests)) {}
+
+  base::Result<> reach(net::EventLoop& loop, const base::Clock& clock, const job::JobSpec& spec,
+                       const std::function<bool()>& is_cancelled) override;
+  [[nodiscard]] std::chrono::milliseconds master_lost(const job::JobSpec& spec,
+                                                      bool tasks_outlive_us) const override;
+  base::Result<host::MadeTasks> make_tasks(const host::BackendInput& input) override;
+  void hurry(net::EventLoop& loop) override;
+  [[nodiscard]] std::string silent() const override;
+  base::Result<> clear(net::EventLoop& loop, const std::function<void(const std::string&)>& tell,
+                       const std::function<bool()>& is_left) override;
+
+ private:
+  kubernetes::Access access_;
+  pods::ManifestInput manifests_;
+  std::unique_ptr<base::Logger> logger_;
+  std::unique_ptr<kubernetes::Client> client_;
+  std::string job_id_;
+  pods::KubernetesTasks* pods_ = nullptr;  // the master's
+  kubernetes::ActivityHandle question_;    // whether the server answers
+  bool is_asked_ = false;
+  bool has_answered_ = false;
+};
+
+}  // namespace gangrun::kubernetes::commands

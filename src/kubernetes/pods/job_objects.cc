@@ -1,0 +1,224 @@
+#include "kubernetes/pods/job_objects.h"
+
+#include <utility>
+
+#include "base/format.h"
+#include "kubernetes/pods/pod_facts.h"
+
+namespace gangrun::kubernetes::pods {
+
+namespace {
+
+constexpr std::chrono::seconds kMakingLimit{60};
+constexpr std::chrono::seconds kMakingPause{1};
+constexpr std::chrono::seconds kLookPause{1};
+
+bool may_pass(const base::Error& error) {
+  return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded;
+}
+
+// It is there no more, or not for long.
+bool is_deleted(const kubernetes::Answer& answer, const std::string& uid) {
+  if (!answer.object.ok()) return answer.object.error().code == base::Code::kNotFound;
+  return uid_of(*answer.object) != uid || is_being_deleted(*answer.object);
+}
+
+}  // namespace
+
+JobObjects::JobObjects(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,
+                       const Manifests& manifests, std::chrono::seconds lease,
+                       std::chrono::seconds renewal, Callbacks callbacks)
+    : loop_(loop),
+      logger_(logger),
+      manifests_(manifests),
+      lease_(lease),
+      renewal_(renewal),
+      callbacks_(std::move(callbacks)),
+      errands_(loop, client) {}
+
+void JobObjects::begin() {
+  make(manifests_.owner(lease_), loop_.now() + kMakingLimit,
+       [this](const base::Json& job, bool is_new) { on_owner(job, is_new); });
+}
+
+void JobObjects::end() {
+  has_ended_ = true;
+  renew_timer_.reset();
+  look_timer_.reset();
+  again_.clear();
+  errands_.clear();
+}
+
+void JobObjects::gone(const std::string& sentence, job::Reason reason) {
+  end();
+  callbacks_.on_gone(sentence, reason);
+}
+
+void JobObjects::make(base::Json object, base::Instant limit, Then then) {
+  kubernetes::Request request;
+  request.method = "POST";
+  request.path = collection_path(object, manifests_.input().name_space);
+  request.query = {kubernetes::kStrictFields};
+  request.body = object;
+  errands_.ask(std::move(request), [this, object = std::move(object), limit,
+                                    then = std::move(then)](kubernetes::Answer answer) mutable {
+    on_answer(std::move(object), limit, std::move(answer), std::move(then));
+  });
+}
+
+void JobObjects::on_answer(base::Json object, base::Instant limit, kubernetes::Answer answer,
+                           Then then) {
+  if (answer.object.ok()) {
+    callbacks_.on_heard();
+    return then(*std::move(answer.object), true);
+  }
+  const base::Error& error = answer.object.error();
+  if (error.code == base::Code::kAlreadyExists) return find(std::move(object), std::move(then));
+  // It may have been made all the same: then it is found.
+  if (may_pass(error) && loop_.now() < limit) {
+    again_.push_back(loop_.after(
+        kMakingPause, [this, object = std::move(object), limit, then = std::move(then)]() mutable {
+          make(std::move(object), limit, std::move(then));
+        }));
+    return;
+  }
+  gone(base::format("{} cannot be created: {}", words_of_object(object), error.message),
+       job::Reason::kApiServer);
+}
+
+// Of an earlier client of this job, or of somebody else.
+void JobObjects::find(base::Json object, Then then) {
+  kubernetes::Request request;
+  request.path = collection_path(object, manifests_.input().name_space);
+  request.query = {{"fieldSelector", "metadata.name=" + name_of(object)}};
+  const bool is_owner = object == manifests_.owner(lease_);
+  if (is_owner) {
+    request.path = owner_path();
+    request.query.clear();
+  }
+  errands_.ask(std::move(request), [this, object = std::move(object), is_owner,
+                                    then = std::move(then)](kubernetes::Answer answer) {
+    const std::string words = words_of_object(object);
+    if (!answer.object.ok()) {
+      return gone(
+          base::format("{} exists but cannot be read: {}", words, answer.object.error().message),
+          job::Reason::kApiServer);
+    }
+    std::vector<base::Json> found;
+    if (is_owner) {
+      found.push_back(*std::move(answer.object));
+    } else {
+      found = items_of(*std::move(answer.object));
+    }
+    const bool is_ours = found.size() == 1 && is_of_job(found.front(), manifests_.input().job_id) &&
+                         (is_owner || is_owned_by(found.front(), owner_));
+    if (!is_ours) {
+      return gone(base::format("{} exists but does not belong to this job", words));
+    }
+    then(std::move(found.front()), false);
+  });
+}
+
+void JobObjects::on_owner(const base::Json& job, bool is_new) {
+  owner_ = {name_of(job), uid_of(job)};
+  written_at_ = loop_.now();
+  if (is_lease_over(job)) {
+    return gone(base::format("the lease of this job ({}) has expired", words_of_object(job)));
+  }
+  if (is_new) {
+    clock_.wrote(job, loop_.now());
+  } else {
+    clock_.found(job);
+  }
+  renew_timer_ = loop_.after(is_new ? renewal_ : std::chrono::seconds(0), [this] { renew(); });
+  make_rest();
+}
+
+void JobObjects::make_rest() {
+  std::vector<base::Json> objects = manifests_.objects(owner_);
+  missing_ = objects.size();
+  if (missing_ == 0) return callbacks_.on_ready();
+  for (base::Json& object : objects) {
+    make(std::move(object), loop_.now() + kMakingLimit, [this](const base::Json&, bool) {
+      if (--missing_ == 0) callbacks_.on_ready();
+    });
+  }
+}
+
+std::string JobObjects::owner_path() const {
+  const base::Json owner = manifests_.owner(lease_);
+  return base::format("{}/{}", collection_path(owner, manifests_.input().name_space),
+                      name_of(owner));
+}
+
+void JobObjects::renew() {
+  kubernetes::Request request;
+  request.method = "PATCH";
+  request.path = owner_path();
+  request.content_type = "application/merge-patch+json";
+  request.body = {
+      {"spec", {{"activeDeadlineSeconds", clock_.deadline_seconds(lease_, loop_.now())}}}};
+  renew_timer_ = loop_.after(renewal_, [this] { renew(); });
+  errands_.ask(std::move(request),
+               [this](kubernetes::Answer answer) { on_renewed(std::move(answer)); });
+}
+
+void JobObjects::on_renewed(kubernetes::Answer answer) {
+  if (!answer.object.ok()) {
+    const base::Error& error = answer.object.error();
+    logger_.warning("the job's lease could not be renewed: {}", error.message);
+    if (may_pass(error)) callbacks_.on_silent(error);
+  }
+  if (has_lost_owner(answer) || !answer.object.ok()) return;
+  callbacks_.on_heard();
+  clock_.wrote(*answer.object, loop_.now());
+  written_at_ = loop_.now();
+}
+
+bool JobObjects::has_lost_owner(const kubernetes::Answer& answer) {
+  if (is_deleted(answer, owner_.uid)) {
+    // The cluster deletes it, too, some time after nobody has moved its deadline.
+    const bool had_lease = loop_.now() < written_at_ + lease_;
+    const std::string sentence =
+        had_lease ? base::format("somebody deleted Job {}, which owns all objects of this job",
+                                 owner_.name)
+                  : base::format(
+                        "Job {}, which owns all objects of this job, is gone: it was deleted, "
+                        "or this client sent no heartbeat for {}",
+                        owner_.name, base::to_words(lease_));
+    is_owner_deleted_ = true;
+    end();
+    callbacks_.on_deleted(sentence);
+    return true;
+  }
+  if (!answer.object.ok() || !is_lease_over(*answer.object)) return false;
+  gone(base::format("the job's lease has expired: this client sent no heartbeat for {}",
+                    base::to_words(lease_)));
+  return true;
+}
+
+void JobObjects::look_at_owner() {
+  if (has_ended_) return;
+  if (owner_.uid.empty()) {
+    look_timer_ = loop_.after(kLookPause, [this] { look_at_owner(); });
+    return;
+  }
+  kubernetes::Request request;
+  request.path = owner_path();
+  errands_.ask(std::move(request),
+               [this](const kubernetes::Answer& answer) { on_looked_at(answer); });
+}
+
+void JobObjects::on_looked_at(const kubernetes::Answer& answer) {
+  if (has_lost_owner(answer)) return;
+  if (!answer.object.ok() && may_pass(answer.object.error())) {
+    callbacks_.on_silent(answer.object.error());
+    look_timer_ = loop_.after(kLookPause, [this] { look_at_owner(); });
+    return;
+  }
+  // Who may not read it goes by the pods alone.
+  callbacks_.on_heard();
+  callbacks_.on_owner_there();
+}
+
+}  // namespace gangrun::kubernetes::pods

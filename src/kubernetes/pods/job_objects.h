@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "job/reason.h"
+#include "kubernetes/client.h"
+#include "kubernetes/pods/errands.h"
+#include "kubernetes/pods/lease_clock.h"
+#include "kubernetes/pods/manifests.h"
+#include "net/event_loop.h"
+
+namespace gangrun::kubernetes::pods {
+
+// All of a job but its pods: made, and kept alive by moving the owner's deadline.
+class JobObjects {
+ public:
+  struct Callbacks {
+    std::function<void()> on_ready;  // all is there
+    // It never will be, or is not any more.
+    std::function<void(const std::string& sentence, job::Reason reason)> on_gone;
+    // Somebody has deleted the owner: the cluster removes all that is left.
+    std::function<void(const std::string& sentence)> on_deleted;
+    std::function<void()> on_owner_there;                     // what look_at_owner() has found
+    std::function<void()> on_heard;                           // the API server has answered
+    std::function<void(const base::Error& error)> on_silent;  // or it has not
+  };
+
+  JobObjects(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,
+             const Manifests& manifests, std::chrono::seconds lease, std::chrono::seconds renewal,
+             Callbacks callbacks);
+
+  void begin();
+  // Once the owner is there.
+  [[nodiscard]] const Owner& owner() const { return owner_; }
+  // Whether the owner is there. on_owner_there or one of the others follows, once for all that ask
+  // meanwhile.
+  void look_at_owner();
+  [[nodiscard]] bool is_owner_deleted() const { return is_owner_deleted_; }
+  // The owner's deadline is not moved any more, and nothing is made.
+  void end();
+
+ private:
+  using Then = std::function<void(base::Json made, bool is_new)>;
+
+  void make(base::Json object, base::Instant limit, Then then);
+  void on_answer(base::Json object, base::Instant limit, kubernetes::Answer answer, Then then);
+  void find(base::Json object, Then then);
+  void on_owner(const base::Json& job, bool is_new);
+  void make_rest();
+  void renew();
+  void on_renewed(kubernetes::Answer answer);
+  void on_looked_at(const kubernetes::Answer& answer);
+  // True where it is gone or going, which is told.
+  bool has_lost_owner(const kubernetes::Answer& answer);
+  void gone(const std::string& sentence, job::Reason reason = job::Reason::kClusterGone);
+  [[nodiscard]] std::string owner_path() const;
+
+  net::EventLoop& loop_;
+  base::Logger& logger_;
+  const Manifests& manifests_;
+  const std::chrono::seconds lease_;
+  const std::chrono::seconds renewal_;
+  Callbacks callbacks_;
+  Errands errands_;
+  Owner owner_;
+  LeaseClock clock_;
+  std::size_t missing_ = 0;
+  bool has_ended_ = false;
+  bool is_owner_deleted_ = false;
+  base::Instant written_at_{};  // the owner, by us
+  std::vector<net::Timer> again_;
+  net::Timer renew_timer_;
+  net::Timer look_timer_;
+};
+
+}  // namespace gangrun::kubernetes::pods

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/pause.h"
+#include "base/result.h"
+#include "kubernetes/client.h"
+#include "kubernetes/pods/errands.h"
+#include "kubernetes/pods/manifests.h"
+#include "net/event_loop.h"
+
+namespace gangrun::kubernetes::pods {
+
+// How long it is waited for that nothing of a job is left.
+inline constexpr std::chrono::seconds kRemovalLimit{60};
+
+// Deletes a job's pods and their owner, with which all else goes, and waits until all is gone. What
+// only has the job's label or names is somebody else's, and stays.
+class JobRemoval {
+ public:
+  // `uid` is the owner's; empty: it is not known. `done` is called once; its error names what is
+  // left.
+  JobRemoval(net::EventLoop& loop, kubernetes::Client& client, const Manifests& manifests,
+             const std::string& uid, std::function<void(base::Result<>)> done);
+
+  void begin();
+  // The same where somebody else has deleted the owner: pods keep the time to end that they have,
+  // and what is being deleted counts as gone.
+  void begin_after_deletion();
+  // What was there when it was last looked at ("pods a, configmaps b"), or that nobody answers.
+  [[nodiscard]] std::string left() const;
+
+ private:
+  [[nodiscard]] kubernetes::Request listing(const std::string& path) const;
+  [[nodiscard]] std::vector<std::string> names_left() const;
+  [[nodiscard]] bool is_left(const base::Json& object) const;
+  // Whether this is the owner, or an answer that does not say that it is gone.
+  [[nodiscard]] bool is_owner(const kubernetes::Answer& answer) const;
+  void on_owner(const kubernetes::Answer& answer);
+  void on_pods(const std::vector<base::Json>& pods);
+  void delete_pod(const base::Json& pod);
+  void delete_owner();
+  void look();
+  void look_at_owner();
+  void looked_at(const std::string& path, std::vector<std::string> found);
+  void done(base::Result<> removed);
+
+  net::EventLoop& loop_;
+  const Manifests& manifests_;
+  std::function<void(base::Result<>)> done_;
+  Errands errands_;
+  base::Instant limit_;
+  base::Pause pause_;
+  Owner owner_;
+  bool has_owner_ = false;
+  bool is_after_deletion_ = false;
+  std::string owner_path_;
+  std::set<std::string> collections_;                     // that are looked at
+  std::map<std::string, std::vector<std::string>> left_;  // by collection: what was there last
+  std::set<std::string> asked_;                           // and not answered yet
+  std::string trouble_;
+  net::Timer timer_;
+};
+
+}  // namespace gangrun::kubernetes::pods

@@ -1,0 +1,328 @@
+#include "kubernetes/pods/kubernetes_options.h"
+
+#include "base/format.h"
+#include "job/limits.h"
+#include "jobfile/field_values.h"
+#include "jobfile/yaml_value.h"
+
+namespace gangrun::kubernetes::pods {
+
+namespace {
+
+using base::Json;
+using base::Result;
+using job::JobSpec;
+using job::PlanForm;
+using jobfile::Field;
+using jobfile::FieldInfo;
+using jobfile::FieldRow;
+using jobfile::FlagForms;
+using jobfile::own_field;
+using jobfile::section_field;
+
+constexpr jobfile::TextsForm kKeysToTexts = {.allowed = "a map of keys to texts"};
+
+Result<> read_maps(const Field& field, std::vector<Json>& out) {
+  constexpr std::string_view kMaps = "a list of maps, as a pod has it";
+  if (field.node.kind != jobfile::YamlNode::Kind::kList) return field.not_allowed(kMaps);
+  for (std::size_t i = 0; i < field.node.children.size(); ++i) {
+    const Field child = field.child(i, std::to_string(i));
+    if (child.node.kind != jobfile::YamlNode::Kind::kMap)
+      return child.not_allowed("a map, as a pod has it");
+    field.origins[child.path] = jobfile::position_text(field.source, child.node.mark);
+    out.push_back(jobfile::json_value(child.node));
+  }
+  return {};
+}
+
+Json list_json(const std::vector<Json>& maps) {
+  Json list;
+  for (const Json& map : maps) list.push_back(map);
+  return list;
+}
+
+using Taker = Result<std::string> (*)(std::string_view, JobSpec&);
+
+template <auto kMember>
+constexpr FieldRow<JobSpec> texts_field(FieldInfo info, Taker take = nullptr) {
+  return own_field<JobSpec>(
+      info,
+      [](const Field& field, JobSpec& job) {
+        return jobfile::read_texts(field, kKeysToTexts, edit_kubernetes(job).*kMember);
+      },
+      [](const JobSpec& job, PlanForm /*form*/) {
+        return jobfile::map_json(kubernetes_of(job).*kMember);
+      },
+      take);
+}
+
+template <auto kMember>
+constexpr FieldRow<JobSpec> maps_field(FieldInfo info) {
+  return own_field<JobSpec>(
+      info,
+      [](const Field& field, JobSpec& job) {
+        return read_maps(field, edit_kubernetes(job).*kMember);
+      },
+      [](const JobSpec& job, PlanForm /*form*/) { return list_json(kubernetes_of(job).*kMember); });
+}
+
+// "zone=a".
+Result<std::string> take_node_label(std::string_view item, JobSpec& job) {
+  const std::size_t equals = item.find('=');
+  if (equals == std::string_view::npos) {
+    return base::invalid_argument("has no '='; it is written KEY=VALUE");
+  }
+  std::string key(item.substr(0, equals));
+  edit_kubernetes(job).node_selector[key] = item.substr(equals + 1);
+  return key;
+}
+
+constexpr FieldRow<JobSpec> kKubernetesFields[] = {
+    section_field<&KubernetesOptions::kubeconfig>({
+        .key = "kubeconfig",
+        .about = "Kubeconfig",
+        .allowed = "a file",
+        .flag =
+            {
+                .names = "--kubeconfig",
+                .forms = FlagForms::kOneValue,
+                .value = "FILE",
+                .help = "Kubeconfig file, instead of KUBECONFIG or ~/.kube/config",
+            },
+        .reference = "a file with the addresses and credentials of clusters, relative to the "
+                     "folder where `gangrun` is called",
+        .default_words = "those of `KUBECONFIG`, else `~/.kube/config`, else a pod's own",
+    }),
+    section_field<&KubernetesOptions::context>({
+        .key = "context",
+        .about = "Context of the kubeconfig",
+        .allowed = "the name of a context",
+        .flag =
+            {
+                .names = "--context",
+                .forms = FlagForms::kOneValue,
+                .value = "NAME",
+                .help = "Context of the kubeconfig (default: the current one)",
+            },
+        .reference = "which of its contexts",
+        .default_words = "the current one",
+    }),
+    section_field<&KubernetesOptions::insecure>({
+        .key = "insecure",
+        .about = "Whether to accept a kubeconfig that skips the verification of the API server",
+        .flag =
+            {
+                .names = "--insecure",
+                .forms = FlagForms::kSwitch,
+                .help = "Accept a kubeconfig that turns off the verification of the API server",
+            },
+        .reference =
+            "`true`: accept a kubeconfig that skips the verification of the API server's "
+            "certificate (`insecure-skip-tls-verify`); otherwise such a kubeconfig is an error",
+    }),
+    section_field<&KubernetesOptions::name_space>({
+        .key = "namespace",
+        .about = "Namespace",
+        .allowed = "the name of a namespace",
+        .flag =
+            {
+                .names = "--namespace,-n",
+                .forms = FlagForms::kOneValue,
+                .value = "NAME",
+                .help = "Namespace on Kubernetes (default: the context's)",
+            },
+        .reference =
+            "the namespace of all objects of the job: small letters, digits and `-`, at most 63",
+        .default_words = "that of the context, else `default`",
+        .schema = R"({"pattern": "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$"})",
+    }),
+    section_field<&KubernetesOptions::service_account>({
+        .key = "service_account",
+        .about = "Service account of the pods",
+        .allowed = "the name of a service account",
+        .flag =
+            {
+                .names = "--service-account",
+                .forms = FlagForms::kOneValue,
+                .value = "NAME",
+                .help = "Service account of the pods",
+            },
+        .reference = "the service account of the pods",
+        .default_words = "the namespace's own",
+        .schema = R"({"$ref": "#/$defs/object_name"})",
+    }),
+    texts_field<&KubernetesOptions::labels>({
+        .key = "labels",
+        .about = "More labels for everything that belongs to the job",
+        .reference = "a map: more labels for all objects of the job; they must not begin with "
+                     "`gangrun/`",
+        .default_words = "none",
+        .schema = R"({"$ref": "#/$defs/labels"})",
+    }),
+    texts_field<&KubernetesOptions::annotations>({
+        .key = "annotations",
+        .about = "More annotations for its pods",
+        .reference = "a map: more annotations for its pods, at most 256 KiB in total",
+        .default_words = "none",
+        .schema =
+            R"({"oneOf": [{"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}, {"type": "null"}]})",
+    }),
+    texts_field<&KubernetesOptions::node_selector>(
+        {
+            .key = "node_selector",
+            .about = "Labels of the nodes that the pods may run on",
+            .flag =
+                {
+                    .names = "--node-selector",
+                    .forms = FlagForms::kItems,
+                    .value = "KEY=VALUE,...",
+                    .help = "Labels that a node must have for the pods to run on it",
+                    .reference = "`disk=ssd,zone=a`; added to the file's",
+                },
+            .reference = "a map: labels of the nodes that the pods may run on",
+            .default_words = "none",
+            .schema = R"({"$ref": "#/$defs/labels"})",
+        },
+        take_node_label),
+    maps_field<&KubernetesOptions::tolerations>({
+        .key = "tolerations",
+        .about = "Node taints that the pods tolerate, as in a pod",
+        .reference = "a list of maps, as in a pod: node taints that the pods tolerate",
+        .default_words = "none",
+        .schema =
+            R"({"type": "array", "items": {"type": "object", "additionalProperties": false, "properties": {"key": {"type": "string"}, "operator": {"type": "string"}, "value": {"type": "string"}, "effect": {"type": "string"}, "tolerationSeconds": {"type": "integer"}}}})",
+    }),
+    maps_field<&KubernetesOptions::volumes>({
+        .key = "volumes",
+        .about = "Volumes, as in a pod",
+        .reference = "a list of maps, as in a pod, each with a `name`",
+        .default_words = "none",
+        .schema = R"({"type": "array", "items": {"type": "object", "required": ["name"]}})",
+    }),
+    maps_field<&KubernetesOptions::volume_mounts>({
+        .key = "volume_mounts",
+        .about = "Where the tasks find the volumes, as in a container",
+        .reference = "a list of maps, as in a container, each with `name` and `mountPath`: "
+                     "where the tasks find the volumes",
+        .default_words = "none",
+        .schema =
+            R"({"type": "array", "items": {"type": "object", "required": ["name", "mountPath"]}})",
+    }),
+    section_field<&KubernetesOptions::image_pull_secrets>({
+        .key = "image_pull_secrets",
+        .about = "Names of secrets for pulling images",
+        .allowed = "names, the name of a secret",
+        .flag =
+            {
+                .names = "--image-pull-secret",
+                .forms = FlagForms::kItems,
+                .adds = true,
+                .value = "NAME,...",
+                .help = "Secret with which images are pulled",
+                .reference = "`registry,other`; added to the file's",
+            },
+        .reference = "a list of secrets for pulling images",
+        .default_words = "the service account's",
+        .schema = R"({"type": "array", "items": {"$ref": "#/$defs/object_name"}})",
+    }),
+    section_field<&KubernetesOptions::image_pull_policy>({
+        .key = "image_pull_policy",
+        .about = "When images are pulled",
+        .allowed = "Always, IfNotPresent, Never",
+        .reference = "`Always`, `IfNotPresent` or `Never`",
+        .default_words = "`Always` for images without a tag or with `latest`, else `IfNotPresent`",
+        .schema = R"({"enum": ["Always", "IfNotPresent", "Never"]})",
+    }),
+    section_field<&KubernetesOptions::priority_class>({
+        .key = "priority_class",
+        .about = "Priority class of the pods",
+        .allowed = "the name of a priority class",
+        .flag =
+            {
+                .names = "--priority-class",
+                .forms = FlagForms::kOneValue,
+                .value = "NAME",
+                .help = "Priority class of the pods",
+            },
+        .reference = "the priority class of the pods",
+        .default_words = "the cluster's",
+        .schema = R"({"$ref": "#/$defs/object_name"})",
+    }),
+    section_field<&KubernetesOptions::queue>({
+        .key = "queue",
+        .about = "Queue of Kueue or Volcano",
+        .allowed = "the name of a queue",
+        .reference = "the queue of Kueue or Volcano",
+        .default_words = "theirs",
+        .schema = R"({"$ref": "#/$defs/object_name"})",
+    }),
+    section_field<&KubernetesOptions::gang_scheduling>({
+        .key = "gang_scheduling",
+        .about = "What schedules the pods all or nothing; auto means what the cluster has",
+        .is_always_written = true,
+        .flag =
+            {
+                .names = "--gang-scheduling",
+                .forms = FlagForms::kOneValue,
+                .help = "Gang scheduler of the pods; hold: gangrun asks again until all fit",
+            },
+        .reference =
+            "what schedules the pods all or nothing: `kueue`, `volcano`, `workload` (the API "
+            "server's own), `hold` (a pod runs as soon as it has a node; if some have one and no "
+            "other pod gets one for `timeouts.hold`, all are deleted and created again), or "
+            "`auto`: "
+            "what the cluster has",
+    }),
+    own_field<JobSpec>(
+        {
+            .key = "pod",
+            .about = "A pod or part of one for all tasks",
+            .reference = "a pod or part of a pod (`apiVersion`, `kind`, `metadata`, `spec`) for "
+                         "all tasks; the job's own settings override it",
+            .default_words = "none",
+            .schema = R"({"$ref": "#/$defs/pod"})",
+        },
+        [](const Field& field, JobSpec& job) {
+          return jobfile::read_pod(field, edit_kubernetes(job).pod);
+        },
+        [](const JobSpec& job, PlanForm /*form*/) { return kubernetes_of(job).pod; }),
+    section_field<&KubernetesOptions::vcores_limit>({
+        .key = "vcores_limit",
+        .about = "Processors that a container may use at most; 0 means no limit",
+        .max = job::kMaxVcoresPerTask,
+        .reference = "the most processors that a task's container may use, {range}, not below its "
+                     "`vcores`; for a namespace whose quota asks for a limit",
+        .default_words = "none (`0`)",
+    }),
+    section_field<&KubernetesOptions::helper_image>({
+        .key = "helper_image",
+        .about = "Image of the container that keeps a task's outputs",
+        .allowed = "the name of an image",
+        .reference = "the image of the container that keeps a task's `outputs`",
+        .default_words = "the task's own",
+        .schema = R"({"maxLength": 255})",
+    }),
+};
+
+}  // namespace
+
+std::string_view to_string(GangScheduling scheduling) {
+  switch (scheduling) {
+    case GangScheduling::kAuto: return "auto";
+    case GangScheduling::kKueue: return "kueue";
+    case GangScheduling::kVolcano: return "volcano";
+    case GangScheduling::kWorkload: return "workload";
+    case GangScheduling::kHold: return "hold";
+  }
+  return "";
+}
+
+const jobfile::Section& KubernetesOptions::section() {
+  static const jobfile::Section kSection{.key = kKey,
+                                         .about = "Settings for Kubernetes",
+                                         .fields = kKubernetesFields,
+                                         .make = job::make_options<KubernetesOptions>};
+  return kSection;
+}
+
+}  // namespace gangrun::kubernetes::pods

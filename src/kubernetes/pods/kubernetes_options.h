@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "job/choice.h"
+#include "job/spec.h"
+#include "jobfile/section.h"
+
+namespace gangrun::kubernetes::pods {
+
+// What `on` says for it.
+inline constexpr std::string_view kKubernetes = "kubernetes";
+
+// By what the pods of a job are scheduled all or none: what the cluster has, or one of these, or by
+// being held back until all have a node.
+enum class GangScheduling { kAuto, kKueue, kVolcano, kWorkload, kHold };
+
+std::string_view to_string(GangScheduling scheduling);
+
+// What Kubernetes is told of a job beside its tasks.
+struct KubernetesOptions {
+  std::string kubeconfig;  // a file on the client's machine; empty: as kubectl finds it
+  std::string context;     // empty: the current one
+  bool insecure = false;   // whether a kubeconfig may say that the server is not verified
+  std::string name_space;  // empty: that of the context
+  std::string service_account;
+  std::map<std::string, std::string> labels;
+  std::map<std::string, std::string> annotations;
+  std::map<std::string, std::string> node_selector;
+  // As a pod has them.
+  std::vector<base::Json> tolerations;
+  std::vector<base::Json> volumes;
+  std::vector<base::Json> volume_mounts;
+  std::vector<std::string> image_pull_secrets;
+  // "Always", "IfNotPresent", "Never"; empty: what Kubernetes decides.
+  std::string image_pull_policy;
+  std::string priority_class;
+  std::string queue;  // of Kueue or Volcano
+  GangScheduling gang_scheduling = GangScheduling::kAuto;
+  base::Json pod;            // a pod, or a part of one, for all tasks; null: none
+  int vcores_limit = 0;      // of each container; 0: none
+  std::string helper_image;  // of the container that keeps a task's outputs; empty: the task's own
+
+  static constexpr std::string_view kKey = kKubernetes;
+  static const jobfile::Section& section();
+
+  friend bool operator==(const KubernetesOptions&, const KubernetesOptions&) = default;
+};
+
+inline const KubernetesOptions& kubernetes_of(const job::JobSpec& job) {
+  return job.sections.get<KubernetesOptions>();
+}
+inline KubernetesOptions& edit_kubernetes(job::JobSpec& job) {
+  return job.sections.edit<KubernetesOptions>();
+}
+
+}  // namespace gangrun::kubernetes::pods
+
+template <>
+struct gangrun::job::ChoiceOf<gangrun::kubernetes::pods::GangScheduling> {
+  static constexpr std::string_view kWhat = "what schedules a gang";
+  static constexpr std::array kValues = {
+      kubernetes::pods::GangScheduling::kAuto, kubernetes::pods::GangScheduling::kKueue,
+      kubernetes::pods::GangScheduling::kVolcano, kubernetes::pods::GangScheduling::kWorkload,
+      kubernetes::pods::GangScheduling::kHold};
+};

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "jobfile/place_rules.h"
+#include "kubernetes/pods/kubernetes_options.h"
+
+// What of a job Kubernetes takes, as far as that can be said without a cluster.
+namespace gangrun::kubernetes::pods {
+
+// Of a pod that others find by its name, and of a label's value.
+inline constexpr std::size_t kMaxPodNameBytes = 63;
+// By which a job's id is longer than its name: "-20260131-120000-3fa1".
+inline constexpr std::size_t kJobTagBytes = 21;
+
+// A job's name or a task type as a part of the names of objects: in lower case, '_' and '.' as '-',
+// with "job-" in front where it begins with a digit. "Data_Server" is data-server.
+std::string kubernetes_name(std::string_view name);
+
+jobfile::PlaceRules kubernetes_rules();
+
+}  // namespace gangrun::kubernetes::pods

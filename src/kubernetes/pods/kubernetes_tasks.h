@@ -1,0 +1,67 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "kubernetes/client.h"
+#include "kubernetes/pods/manifests.h"
+#include "kubernetes/pods/pod_outputs.h"
+#include "kubernetes/pods/pod_run.h"
+#include "net/event_loop.h"
+
+namespace gangrun::kubernetes::pods {
+
+// How long a job's objects outlive a client that is silent, and how often it says that it is there.
+inline constexpr std::chrono::seconds kClientLease{60};
+inline constexpr std::chrono::seconds kLeaseRenewal{20};
+
+// Tasks as pods of one namespace, with no agent of ours beside them. Owns nothing of the cluster:
+// what it made there belongs to an object with a deadline, which it keeps moving.
+class KubernetesTasks final : public cluster::Tasks {
+ public:
+  struct Options {
+    std::string log_folder;          // of the client; the tasks' lines are written there
+    std::string output_folder;       // likewise; TYPE-INDEX/ in it is made for a task's outputs
+    Unpack unpack;                   // for them
+    std::function<double()> random;  // from 0 to 1
+    std::chrono::seconds lease = kClientLease;
+  };
+
+  KubernetesTasks(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,
+                  Manifests manifests, const Options& options);
+  ~KubernetesTasks() override;
+
+  // Deletes all that is there, waits until it is gone (with a limit) and calls `done`: with an
+  // error that names what is left, if something is.
+  void clear(std::function<void(base::Result<>)> done);
+  // What clear() waits for ("pods a-worker-0").
+  [[nodiscard]] std::string left() const;
+
+  void on_event(std::function<void(cluster::TasksEvent)> listener) override;
+  // A slot costs nothing and is there at once; run() fills it with a pod, again and again. A pod
+  // that is lost by no fault of its command (an eviction, a lost node) takes the slot with it.
+  void start(const gang::Allocate& decision) override;
+  void run(const gang::Start& decision,
+           const std::shared_ptr<const job::ClusterSpec>& spec) override;
+  void stop(const gang::Stop& decision) override;
+  void end(const gang::End& decision) override;
+  void kill(const gang::Kill& decision) override;
+  void resume(const std::vector<cluster::Left>& tasks) override;
+  // Nobody is beside a command to answer; a notice is given by a command in its container.
+  void ask(const std::vector<job::TaskId>& tasks, const cluster::Question& question,
+           const cluster::OnTaskAnswer& on_answer) override;
+  void settle(std::function<void()> done) override;
+  [[nodiscard]] std::string waiting_for(std::string of_gang) const override;
+  [[nodiscard]] const cluster::TaskFacts* facts(const job::TaskId& task) const override;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gangrun::kubernetes::pods

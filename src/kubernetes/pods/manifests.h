@@ -1,0 +1,108 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "job/cluster_spec.h"
+#include "job/spec.h"
+#include "job/task_id.h"
+#include "kubernetes/pods/carried_files.h"
+#include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/pod_run.h"
+#include "kubernetes/pods/shared_hosts.h"
+
+namespace gangrun::kubernetes::pods {
+
+// Labels of all that belongs to a job, and of its pods.
+inline constexpr const char* kJobLabel = "gangrun/job";
+inline constexpr const char* kTaskLabel = "gangrun/task";        // "worker-3"
+inline constexpr const char* kTypeLabel = "gangrun/type";        // "worker"
+inline constexpr const char* kAttemptLabel = "gangrun/attempt";  // of the task's runs
+// Where the tasks' commands begin when files with relative paths are carried or outputs are kept.
+inline constexpr const char* kWorkingFolder = "/gangrun/work";
+inline constexpr const char* kTaskContainer = "task";  // unless the job's pod names its own first
+// Which of several containers `kubectl logs POD` shows.
+inline constexpr const char* kDefaultContainer = "kubectl.kubernetes.io/default-container";
+inline constexpr const char* kOutputsContainer = "outputs";
+inline constexpr const char* kLeaseOwner = "owner";
+
+// Names that a job has instead of ours; tf-spawner's are documented.
+struct ManifestNames {
+  std::map<job::TaskId, std::string> pods;
+  bool has_service_per_task = false;  // of the pod's name; else one headless service for all
+  std::string script_config_map;      // of the first carried file, by its own name; empty: ours
+  std::uint16_t first_port = 2222;    // of every task; its others follow
+  // What the services per task are made from: names, ports' numbers and selectors (app=NAME of the
+  // pod) are put in. Null: nothing. Its metadata, if any, is a mapping, and so are labels in it.
+  base::Json service_template;
+};
+
+struct ManifestInput {
+  job::JobSpec spec;  // validated, `on` Kubernetes
+  std::string job_id;
+  std::string name_space;
+  // Decided, not kAuto.
+  GangScheduling gang_scheduling = GangScheduling::kHold;
+  // Of scheduling.k8s.io, for kWorkload: "v1alpha1"; empty: the cluster was not asked.
+  std::string workload_version;
+  std::vector<CarriedFile> files;
+  ManifestNames names;
+  // How long a pod is kept for its outputs by its client; without one, the owner's deadline ends
+  // it.
+  std::chrono::seconds output_limit{600};
+};
+
+// Who owns all objects of the job: when it goes, they go.
+struct Owner {
+  std::string name;
+  std::string uid;
+};
+
+// Every object that a job is made of, as the API server takes it (apiVersion, kind, metadata with
+// labels, spec). Pure and the same for the same input.
+class Manifests {
+ public:
+  // What cannot be: a name too long, a template that is not a pod or lacks the container, files
+  // that are too many or too large together: kInvalidArgument with field, value, what is allowed.
+  static base::Result<Manifests> make(ManifestInput input);
+
+  [[nodiscard]] const ManifestInput& input() const { return input_; }
+  [[nodiscard]] std::string pod_name(const job::TaskId& task) const;
+  [[nodiscard]] job::Address address_of(const job::TaskId& task) const;
+  [[nodiscard]] std::vector<std::uint16_t> more_ports_of(const job::TaskId& task) const;
+  // The container that runs the task's command.
+  [[nodiscard]] std::string container_of(const job::TaskId& task) const;
+  // Whether its pod has a container that keeps them when the command has ended.
+  [[nodiscard]] std::vector<std::string> outputs_of(const job::TaskId& task) const;
+
+  // A Job that runs nothing (parallelism 0), whose deadline its client keeps moving and after which
+  // the garbage collector removes all that names it as owner.
+  [[nodiscard]] base::Json owner(std::chrono::seconds lease) const;
+  // In the order in which they are made before any pod: secrets, config maps, services, what the
+  // gang's scheduling needs.
+  [[nodiscard]] std::vector<base::Json> objects(const Owner& owner) const;
+  [[nodiscard]] base::Json pod(const job::TaskId& task, const PodRun& run,
+                               const Owner& owner) const;
+  // The tasks that must all have a node before any counts as placed.
+  [[nodiscard]] std::vector<job::TaskId> gang() const;
+
+ private:
+  Manifests(ManifestInput input, CarriedLayout layout)
+      : input_(std::move(input)), layout_(std::move(layout)), hosts_(shared_hosts(input_)) {}
+
+  ManifestInput input_;
+  CarriedLayout layout_;
+  std::vector<SharedHosts> hosts_;
+};
+
+// The collection of an object of ours: "/api/v1/namespaces/NS/pods"; empty for a kind that is none
+// of those.
+std::string collection_path(const base::Json& object, const std::string& name_space);
+
+}  // namespace gangrun::kubernetes::pods

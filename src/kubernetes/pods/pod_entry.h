@@ -1,0 +1,103 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "job/exit_report.h"
+#include "job/task_id.h"
+#include "kubernetes/pods/pod_facts.h"
+#include "kubernetes/pods/pod_run.h"
+
+// What the book (pod_book.h) has of one task.
+namespace gangrun::kubernetes::pods {
+
+// What start() has asked for.
+struct Slot {
+  int attempt = 0;
+  bool is_adopted = false;  // whether its pod is there is not known yet
+  bool is_stopping = false;
+};
+
+struct RunEnd {
+  job::ExitReport report;
+  bool is_lost = false;   // by no fault of the command's
+  bool is_known = false;  // by the status of its container
+  base::Instant seen_at{};
+  std::optional<base::WallTime> finished_at{};  // to the second, by its node's clock
+  base::Instant outputs_by{};
+};
+
+enum class LogState {
+  kNone,
+  kFollowed,
+  kBroken,     // to be followed again
+  kFinishing,  // the rest is being read
+  kDone,
+};
+
+enum class FetchState { kNone, kAsked, kDone };
+
+struct Run {
+  int attempt = 0;
+  int generation = 0;
+  decltype(PodRun::environment) environment;
+  base::Instant asked_at;
+  base::Instant create_at;                  // not before
+  base::Duration pause{0};                  // the last one before its pod was asked for again
+  std::string refusal;                      // why it could not be made so far
+  std::string lacked;                       // why it got no node when it was last tried
+  std::string uid;                          // of its pod; empty: none yet
+  std::optional<base::Instant> placed_at;   // has a node since
+  std::optional<base::Instant> trouble_at;  // its start meets trouble since
+  bool is_started = false;
+  bool is_taken_back = false;
+  bool is_closed = false;  // its log and outputs are here
+  std::optional<base::Instant> asked_to_end_at;
+  std::optional<RunEnd> end;
+  LogState log = LogState::kNone;
+  base::Instant log_at;         // when it was last heard of, or is to be read again
+  base::Duration log_pause{0};  // the last one before it was read again
+  std::string log_error;
+  std::optional<base::WallTime> last_line;
+  FetchState fetch = FetchState::kNone;
+};
+
+struct Deletion {
+  std::chrono::seconds grace{0};
+  std::optional<base::Instant> again_at{};  // it was refused
+};
+
+struct PodEntry {
+  job::TaskId task;
+  std::string name;
+  std::optional<Slot> slot;
+  std::optional<Run> run;
+  std::optional<std::chrono::milliseconds> grace;  // that was last given to the run
+
+  // The object that has the name.
+  std::optional<PodFacts> pod;
+  bool is_seen = false;        // the watch has told of it
+  bool is_being_made = false;  // a request is under way
+  bool is_unsure = false;      // it may be there: it is to be looked for
+  bool is_looked_for = false;  // which is under way
+  base::Instant look_at;
+  std::vector<std::string> dead;           // uids of the last ones that had the name
+  std::optional<Deletion> deletion;        // as asked for by us
+  std::optional<base::Instant> owner_at;   // deleted by others: the owner is looked at again
+  std::optional<base::Instant> ends_by;    // what its node was told first
+  std::optional<base::Instant> force_at;   // it should have ended before
+  bool was_refused_deletion = false;       // told
+  std::string warning;                     // of its events
+  std::optional<base::Instant> events_at;  // when they are to be asked for
+
+  std::optional<base::Instant> wake;  // when time alone changes something
+
+  [[nodiscard]] bool has_own_pod() const { return run && pod && run->uid == pod->uid; }
+  // Nothing has the name, for sure.
+  [[nodiscard]] bool is_free() const { return !pod && !is_being_made && !is_unsure; }
+};
+
+}  // namespace gangrun::kubernetes::pods

@@ -1,0 +1,335 @@
+#include "kubernetes/pods/pod_manifest.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/check.h"
+#include "base/format.h"
+#include "kubernetes/pods/gang_scheduling.h"
+#include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/names.h"
+#include "kubernetes/pods/pod_template.h"
+#include "kubernetes/pods/secrets.h"
+
+namespace gangrun::kubernetes::pods {
+namespace {
+
+using base::Json;
+
+constexpr const char* kWorkVolume = "gangrun-work";
+constexpr const char* kNoticeVolume = "gangrun-notice";
+constexpr const char* kSharedMemoryVolume = "gangrun-shm";
+constexpr std::string_view kSharedMemoryFolder = "/dev/shm";
+// Of a container of ours, where the task's has a limit: a quota that asks for one asks all.
+constexpr const char* kHelperVcoresLimit = "1";
+constexpr const char* kHelperMemoryLimit = "256Mi";
+// Where a job has no limit of its own; a pod cannot be without one.
+constexpr std::chrono::seconds kLongestJob = std::chrono::hours(7 * 24);
+
+// What the parts of a pod are made from.
+struct Part {
+  const ManifestInput& input;
+  const std::vector<SharedHosts>& hosts;
+  const job::TaskSpec& task_spec;
+  const job::TaskId& task;
+  const Json& from;       // the merged template
+  const Json& container;  // in it, the task's; an empty mapping where there is none
+
+  [[nodiscard]] const KubernetesOptions& options() const { return kubernetes_of(input.spec); }
+  [[nodiscard]] std::vector<std::string> outputs() const {
+    return input.spec.outputs_of(task_spec).value_or(std::vector<std::string>());
+  }
+  [[nodiscard]] bool has_working_folder() const {
+    return !outputs().empty() || std::ranges::any_of(input.files, [](const CarriedFile& file) {
+      return !file.path.starts_with('/');
+    });
+  }
+};
+
+bool says(const Json& container, const char* kind, const char* resource) {
+  const Json resources = container.value("resources", Json::object());
+  return resources.contains(kind) && resources.at(kind).is_object() &&
+         resources.at(kind).contains(resource);
+}
+
+std::string mebibytes(std::int64_t mib) { return base::format("{}Mi", mib); }
+
+Json resources_of(const Part& part) {
+  const job::Resources resources = part.task_spec.resources_of(part.task.index);
+  Json requests = Json::object();
+  Json limits = Json::object();
+  // One is what a job has that does not ask: there the template's word stands.
+  const bool is_in_template =
+      says(part.container, "requests", "cpu") || says(part.container, "limits", "cpu");
+  if (resources.vcores > (is_in_template ? 1 : 0)) {
+    requests["cpu"] = base::format("{}", resources.vcores);
+  }
+  if (resources.memory_mib > 0) {
+    requests["memory"] = limits["memory"] = mebibytes(resources.memory_mib);
+  }
+  const int vcores_limit = part.options().vcores_limit;
+  if (vcores_limit > 0) limits["cpu"] = base::format("{}", vcores_limit);
+  if (resources.gpus > 0) limits["nvidia.com/gpu"] = base::format("{}", resources.gpus);
+  for (const auto& [name, amount] : resources.others) limits[name] = base::format("{}", amount);
+  Json out = Json::object();
+  if (!requests.empty()) out["requests"] = std::move(requests);
+  if (!limits.empty()) out["limits"] = std::move(limits);
+  return out;
+}
+
+Json environment_of(const Part& part, const PodRun& run) {
+  Json environment = Json::array();
+  for (const auto& [name, value] : run.environment()) {
+    if (const auto key = secret_key(part.input.spec, part.task_spec, name)) {
+      environment.push_back(
+          {{"name", name},
+           {"valueFrom", {{"secretKeyRef", {{"name", secret_name(part.input)}, {"key", *key}}}}}});
+    } else {
+      environment.push_back({{"name", name}, {"value", without_references(value)}});
+    }
+  }
+  return refer_to_hosts(part.input, part.hosts, std::move(environment));
+}
+
+Json work_mount() { return {{"name", kWorkVolume}, {"mountPath", kWorkingFolder}}; }
+
+// There whatever the image and its user are, and with a root file system that is read-only.
+Json notice_mount() {
+  const std::string_view file = kPodNoticeFile;
+  return {{"name", kNoticeVolume}, {"mountPath", std::string(file.substr(0, file.rfind('/')))}};
+}
+
+bool is_shared_memory(std::string_view path) {
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  return path == kSharedMemoryFolder;
+}
+
+// How much memory processes of the task share by /dev/shm; 0: as much as the runtime gives, which
+// is 64 MiB and too little for the loaders of data. What the user has there stays.
+std::int64_t shared_memory_mib(const Part& part) {
+  const auto is_there = [](const Json& mount) {
+    return mount.is_object() && mount.contains("mountPath") && mount.at("mountPath").is_string() &&
+           is_shared_memory(mount.at("mountPath").get<std::string>());
+  };
+  const Json from = part.container.value("volumeMounts", Json::array());
+  const bool is_the_users =
+      std::ranges::any_of(part.input.spec.mounts,
+                          [](const job::Mount& mount) { return is_shared_memory(mount.path); }) ||
+      std::ranges::any_of(part.options().volume_mounts, is_there) ||
+      (from.is_array() && std::any_of(from.begin(), from.end(), is_there)) ||
+      part.from.at("spec").value("hostIPC", Json()) == true;
+  return is_the_users ? 0 : part.task_spec.resources_of(part.task.index).memory_mib;
+}
+
+std::string host_volume(std::size_t index) { return base::format("gangrun-host-{}", index); }
+
+// The user's come first: a server names one that it refuses by its place in the list.
+Json mounts_of(const Part& part, const CarriedMounts& carried) {
+  Json mounts = Json::array();
+  for (const Json& mount : part.options().volume_mounts) mounts.push_back(mount);
+  if (part.has_working_folder()) mounts.push_back(work_mount());
+  mounts.push_back(notice_mount());
+  if (shared_memory_mib(part) > 0) {
+    mounts.push_back({{"name", kSharedMemoryVolume}, {"mountPath", kSharedMemoryFolder}});
+  }
+  mounts.insert(mounts.end(), carried.mounts.begin(), carried.mounts.end());
+  for (std::size_t i = 0; i < part.input.spec.mounts.size(); ++i) {
+    const job::Mount& mount = part.input.spec.mounts[i];
+    mounts.push_back({{"name", host_volume(i)}, {"mountPath", mount.path}});
+    if (mount.read_only) mounts.back()["readOnly"] = true;
+  }
+  return mounts;
+}
+
+Json volumes_of(const Part& part, const CarriedMounts& carried) {
+  Json volumes = Json::array();
+  for (const Json& volume : part.options().volumes) volumes.push_back(volume);
+  if (part.has_working_folder()) {
+    volumes.push_back({{"name", kWorkVolume}, {"emptyDir", Json::object()}});
+  }
+  volumes.push_back({{"name", kNoticeVolume}, {"emptyDir", Json::object()}});
+  if (const std::int64_t mib = shared_memory_mib(part); mib > 0) {
+    volumes.push_back({{"name", kSharedMemoryVolume},
+                       {"emptyDir", {{"medium", "Memory"}, {"sizeLimit", mebibytes(mib)}}}});
+  }
+  volumes.insert(volumes.end(), carried.volumes.begin(), carried.volumes.end());
+  for (std::size_t i = 0; i < part.input.spec.mounts.size(); ++i) {
+    volumes.push_back(
+        {{"name", host_volume(i)}, {"hostPath", {{"path", part.input.spec.mounts[i].path}}}});
+  }
+  return volumes;
+}
+
+Json container_of(const Part& part, const CarriedMounts& carried, const PodRun& run) {
+  Json container = {{"name", task_container(part.from)}};
+  const std::string& image = part.input.spec.image_of(part.task_spec);
+  if (!image.empty()) container["image"] = image;
+  if (!part.options().image_pull_policy.empty()) {
+    container["imagePullPolicy"] = part.options().image_pull_policy;
+  }
+  const std::vector<std::string> argv = part.input.spec.command_of(part.task_spec).argv();
+  if (!argv.empty()) {
+    for (const std::string& word : argv) container["command"].push_back(without_references(word));
+    // Those of the template are not this command's.
+    if (part.container.contains("args")) container["args"] = nullptr;
+  }
+  if (part.has_working_folder()) container["workingDir"] = kWorkingFolder;
+  if (Json environment = environment_of(part, run); !environment.empty()) {
+    container["env"] = std::move(environment);
+  }
+  if (Json resources = resources_of(part); !resources.empty()) {
+    container["resources"] = std::move(resources);
+  }
+  container["volumeMounts"] = mounts_of(part, carried);
+  return container;
+}
+
+// Keeps two of the type off one node.
+Json one_per_node(const Part& part) {
+  Json term = {{"labelSelector",
+                {{"matchLabels", {{kJobLabel, part.input.job_id}, {kTypeLabel, part.task.type}}}}},
+               {"topologyKey", "kubernetes.io/hostname"}};
+  return {{"podAntiAffinity",
+           {{"requiredDuringSchedulingIgnoredDuringExecution", Json::array({std::move(term)})}}}};
+}
+
+void put_access(const Part& part, Json& spec) {
+  const KubernetesOptions& options = part.options();
+  for (const std::string& name : options.image_pull_secrets) {
+    spec["imagePullSecrets"].push_back({{"name", name}});
+  }
+  if (!options.service_account.empty()) spec["serviceAccountName"] = options.service_account;
+  // Who names an account wants its token; nobody else has use for one.
+  const Json& from = part.from.at("spec");
+  if (options.service_account.empty() && !from.contains("serviceAccountName") &&
+      !from.contains("automountServiceAccountToken")) {
+    spec["automountServiceAccountToken"] = false;
+  }
+  if (!from.contains("enableServiceLinks")) spec["enableServiceLinks"] = false;
+}
+
+void put_placement(const Part& part, Json& spec) {
+  const KubernetesOptions& options = part.options();
+  if (!options.node_selector.empty()) spec["nodeSelector"] = options.node_selector;
+  if (!options.tolerations.empty()) spec["tolerations"] = options.tolerations;
+  if (!options.priority_class.empty()) spec["priorityClassName"] = options.priority_class;
+  if (part.task_spec.one_per_node) spec["affinity"] = one_per_node(part);
+}
+
+Json spec_of(const Part& part, const CarriedMounts& carried, const PodRun& run) {
+  const auto grace = std::chrono::ceil<std::chrono::seconds>(part.input.spec.timeouts.stop);
+  Json spec = {{"restartPolicy", "Never"},
+               {"terminationGracePeriodSeconds", std::max<std::int64_t>(grace.count(), 1)}};
+  if (!part.input.names.has_service_per_task) {
+    spec["hostname"] = host_name(part.task);
+    spec["subdomain"] = job_name(part.input);
+  }
+  put_access(part, spec);
+  put_placement(part, spec);
+  spec["containers"].push_back(container_of(part, carried, run));
+  spec["volumes"] = volumes_of(part, carried);
+  return spec;
+}
+
+Json metadata_of_pod(const Part& part, const PodRun& run, const Owner& owner) {
+  const std::string name = pod_name(part.input, part.task);
+  Json metadata = metadata_of(part.input, name, &owner);
+  Json& labels = metadata["labels"];
+  labels[kTaskLabel] = base::format("{}-{}", part.task.type, part.task.index);
+  labels[kTypeLabel] = part.task.type;
+  labels[kAttemptLabel] = base::format("{}", run.attempt);
+  for (const auto& [key, value] : part.options().labels) labels[key] = value;
+  if (part.input.names.has_service_per_task) labels["app"] = name;
+  if (!part.options().annotations.empty()) metadata["annotations"] = part.options().annotations;
+  return metadata;
+}
+
+// A container of ours beside the task's: with no more rights than that has.
+Json helper(const char* name, const std::string& image, const std::string& line, Json mounts,
+            const Json& beside) {
+  Json container = {{"name", name},
+                    {"image", image},
+                    {"command", {"/bin/sh", "-c", line}},
+                    {"resources", {{"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}}}},
+                    {"volumeMounts", std::move(mounts)}};
+  if (says(beside, "limits", "cpu")) container["resources"]["limits"]["cpu"] = kHelperVcoresLimit;
+  if (says(beside, "limits", "memory")) {
+    container["resources"]["limits"]["memory"] = kHelperMemoryLimit;
+  }
+  for (const char* key : {"imagePullPolicy", "securityContext"}) {
+    if (beside.contains(key)) container[key] = beside.at(key);
+  }
+  return container;
+}
+
+// Waits as long as a client may want the outputs.
+std::string waiting_line(const ManifestInput& input) {
+  const job::Timeouts& timeouts = input.spec.timeouts;
+  const auto longest = timeouts.job.count() == 0
+                           ? kLongestJob
+                           : std::chrono::ceil<std::chrono::seconds>(timeouts.job + timeouts.stop);
+  return base::format("trap 'exit 0' TERM; sleep {} & wait",
+                      (longest + input.output_limit).count());
+}
+
+void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
+  const Json beside = *find_container(pod, task_container(pod));
+  const std::string image = beside.at("image").get<std::string>();
+  Json& spec = pod["spec"];
+  if (!carried.join_line.empty()) {
+    spec["initContainers"].push_back(
+        helper(kFilesContainer, image, carried.join_line, carried.join_mounts, beside));
+  }
+  if (!part.outputs().empty()) {
+    const std::string& own = part.options().helper_image;
+    spec["containers"].push_back(helper(kOutputsContainer, own.empty() ? image : own,
+                                        waiting_line(part.input), Json::array({work_mount()}),
+                                        beside));
+  }
+}
+
+// What the user's pod says itself stays.
+void name_default_container(Json& pod) {
+  const Json& spec = pod["spec"];
+  const bool is_alone = spec.at("containers").size() == 1 && !spec.contains("initContainers");
+  if (is_alone) return;
+  Json& annotations = pod["metadata"]["annotations"];
+  if (!annotations.contains(kDefaultContainer))
+    annotations[kDefaultContainer] = task_container(pod);
+}
+
+}  // namespace
+
+std::string without_references(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    out += text[i];
+    // "$$" is one '$' to Kubernetes, "$(" begins a reference.
+    if (text[i] == '$' && i + 1 < text.size() && (text[i + 1] == '$' || text[i + 1] == '(')) {
+      out += '$';
+    }
+  }
+  return out;
+}
+
+Json pod_manifest(const ManifestInput& input, const CarriedLayout& layout,
+                  const std::vector<SharedHosts>& hosts, const job::TaskId& task, const PodRun& run,
+                  const Owner& owner) {
+  const job::TaskSpec* task_spec = input.spec.find(task.type);
+  GANGRUN_CHECK(task_spec != nullptr, task.type);
+  Json pod = template_of(input.spec, *task_spec);
+  const Json from = pod;
+  const Json* container = find_container(from, task_container(from));
+  const Json none = Json::object();
+  const Part part{input, hosts, *task_spec, task, from, container == nullptr ? none : *container};
+  const CarriedMounts carried = carried_mounts(input, layout);
+  merge_pod(pod, {{"metadata", metadata_of_pod(part, run, owner)},
+                  {"spec", spec_of(part, carried, run)}});
+  add_helpers(part, carried, pod);
+  name_default_container(pod);
+  join_gang(input, task, pod);
+  return pod;
+}
+
+}  // namespace gangrun::kubernetes::pods

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "job/spec.h"
+#include "job/task_id.h"
+#include "kubernetes/client.h"
+#include "kubernetes/pods/manifests.h"
+#include "net/event_loop.h"
+
+namespace gangrun::kubernetes::pods {
+
+// As many commands are under way at a time.
+inline constexpr int kMaxNoticesAtOnce = 16;
+// For each: a node that is gone does not answer, and the next tasks wait for its turn.
+inline constexpr std::chrono::seconds kNoticeLimit{20};
+
+// The command that gives a notice inside the task's container, as an agent would beside it: writes
+// `file`, then sends the signal to the container's command or, where that has no handler for it, to
+// the first processes below it that have. Needs sh and mv. Its output: a line kNoticeWritten, and
+// one that begins with kNoticeSignal for each process, before it gets the signal: it may end the
+// container. `proc` is where Linux tells of processes.
+inline constexpr std::string_view kNoticeWritten = "written";
+inline constexpr std::string_view kNoticeSignal = "signal ";
+std::vector<std::string> notice_command(const std::string& file, job::NoticeSignal signal,
+                                        const std::string& proc = "/proc");
+
+// What became of it, from what it wrote and how it ended.
+struct NoticeAnswer {
+  int signals = 0;     // processes that got the signal
+  std::string reason;  // why the task has no notice; empty: it has
+};
+NoticeAnswer notice_answer(std::string_view output, std::string_view errors,
+                           const base::Result<int>& end);
+
+// Gives the tasks' commands notice in their pods.
+class PodNotices {
+ public:
+  // Once nothing is under way any more: a sentence for each reason, with the tasks that have no
+  // notice because of it. None: all have it. Never from inside a call.
+  using OnDone = std::function<void(std::vector<std::string> failures)>;
+
+  PodNotices(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,
+             const Manifests& manifests, OnDone on_done);
+
+  // `by` is what it comes from: "SIGUSR1". A task whose notice is still under way gets no other.
+  void give(const std::vector<job::TaskId>& tasks, const std::string& by);
+  // Gives up what is under way; nothing is told of it.
+  void clear();
+
+ private:
+  struct Asked {
+    std::string by;
+    std::string output;
+    std::string errors;
+    kubernetes::ActivityHandle activity;  // null: it waits for its turn
+  };
+
+  void ask_next();
+  void ask(const job::TaskId& task);
+  void on_ended(const job::TaskId& task, const base::Result<int>& end);
+  void fail(const job::TaskId& task, const std::string& by, const std::string& reason);
+  void finish();
+
+  net::EventLoop& loop_;
+  base::Logger& logger_;
+  kubernetes::Client& client_;
+  const Manifests& manifests_;
+  OnDone on_done_;
+  std::map<job::TaskId, std::unique_ptr<Asked>> asked_;  // pieces of an answer find theirs here
+  std::deque<job::TaskId> waiting_;
+  int under_way_ = 0;
+  // Of tasks without a notice: by what it came from, and why.
+  std::map<std::pair<std::string, std::string>, std::vector<job::TaskId>> failed_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace gangrun::kubernetes::pods

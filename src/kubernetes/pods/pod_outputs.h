@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "job/task_id.h"
+#include "kubernetes/client.h"
+#include "kubernetes/pods/manifests.h"
+#include "kubernetes/pods/outputs_archive.h"
+#include "net/event_loop.h"
+#include "net/workers.h"
+
+namespace gangrun::kubernetes::pods {
+
+// Unpacks a tar file into a folder that is there and empty; nothing outside it is touched. Says in
+// words what of it was left out; empty: nothing. Blocks: called on a worker thread.
+using Unpack =
+    std::function<base::Result<std::string>(const std::string& archive, const std::string& folder)>;
+
+// The command that writes a tar file of those of `paths` that are there to its output, and the
+// others, each in a line after kMissingMark, to its errors. Needs sh and tar.
+inline constexpr std::string_view kMissingMark = "gangrun-missing:";
+std::vector<std::string> outputs_command(const std::string& folder,
+                                         const std::vector<std::string>& paths);
+// Of what it wrote to its errors: the paths that are not there, and the rest.
+struct OutputsErrors {
+  std::vector<std::string> missing;
+  std::string others;
+};
+OutputsErrors outputs_errors(std::string_view text);
+// Whether what has come is what was asked for, as far as it can be known without a look into it:
+// with its exit status, its errors, whether nothing has come, and how many paths were asked for.
+base::Result<> check_outputs(int status, const OutputsErrors& errors, bool is_empty,
+                             std::size_t asked);
+
+// Brings the tasks' outputs from their pods into folders TYPE-INDEX here.
+class PodOutputs {
+ public:
+  struct Callbacks {
+    std::function<void(const job::TaskId& task, const std::string& uid, base::Result<> fetched)>
+        on_fetched;
+    std::function<void(std::string sentence)> on_warning;
+  };
+
+  PodOutputs(net::EventLoop& loop, kubernetes::Client& client, const Manifests& manifests,
+             std::string folder, Unpack unpack, Callbacks callbacks);
+
+  // What is there from an earlier run of the task is replaced.
+  void fetch(const job::TaskId& task, const std::string& uid);
+
+ private:
+  struct Fetch {
+    std::string uid;
+    std::unique_ptr<OutputsArchive> archive;
+    std::string errors;
+    std::size_t error_bytes = 0;
+    base::Result<> written;
+    kubernetes::ActivityHandle activity;
+  };
+
+  void on_output(const job::TaskId& task, Fetch& fetch, std::string_view piece);
+  void on_errors(const job::TaskId& task, Fetch& fetch, std::string_view piece);
+  // Ends it, if it has not failed before.
+  void fail(const job::TaskId& task, Fetch& fetch, base::Result<> why);
+  void end_later(const job::TaskId& task, const std::string& uid, base::Result<int> status);
+  void on_ended(const job::TaskId& task, const base::Result<int>& status);
+  void on_unpacked(const job::TaskId& task, const base::Result<std::string>& unpacked);
+  void done(const job::TaskId& task, base::Result<> fetched);
+
+  net::EventLoop& loop_;
+  kubernetes::Client& client_;
+  const Manifests& manifests_;
+  std::string folder_;
+  Unpack unpack_;
+  Callbacks callbacks_;
+  std::map<job::TaskId, std::unique_ptr<Fetch>> fetches_;
+  net::Workers workers_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace gangrun::kubernetes::pods

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "base/clock.h"
+#include "cluster/tasks.h"
+#include "job/ends.h"
+#include "job/task_id.h"
+
+namespace gangrun::kubernetes::pods {
+
+// Where a command finds its notice when it has one, in a folder that its user can write to.
+inline constexpr const char* kPodNoticeFile = "/gangrun/notice/notice.json";
+
+// One run of a task's command, which is a pod's.
+struct PodRun {
+  int attempt = 0;  // of the task's runs; an event of another one is late
+  int generation = 0;
+  // Makes all that the command is to find. Asked when a run is to begin: of a large gang it would
+  // be too much to be kept for every task, as each is told of all.
+  std::function<std::map<std::string, std::string>()> environment;
+};
+
+// The command runs.
+struct RunStarted {
+  job::TaskId task;
+  int attempt = 0;
+  std::string host;
+};
+
+struct RunLine {
+  job::TaskId task;
+  std::string text;                      // without the line's end
+  std::optional<base::WallTime> time{};  // as the API server has it
+};
+
+// All lines of a run were told before its end.
+using RunEvent = std::variant<RunStarted, RunLine, job::Exited, cluster::TasksWarning>;
+
+}  // namespace gangrun::kubernetes::pods

@@ -1,0 +1,66 @@
+#include "kubernetes/pods/where_pods_work.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "base/format.h"
+#include "base/json.h"
+#include "base/strings.h"
+
+namespace gangrun::kubernetes::pods {
+
+namespace {
+
+// How many task types the sentence names.
+constexpr std::size_t kMaxNamed = 3;
+
+std::string folder_of(const Manifests& manifests, const job::TaskId& task) {
+  const base::Json pod =
+      manifests.pod(task, {1, 1, [] { return std::map<std::string, std::string>(); }}, {});
+  const std::string name = manifests.container_of(task);
+  for (const base::Json& container : pod.at("spec").at("containers")) {
+    const bool has_folder = container.value("name", "") == name && container.contains("workingDir");
+    if (has_folder) return container.at("workingDir").get<std::string>();
+  }
+  return "the working folder of their image";
+}
+
+}  // namespace
+
+std::string where_pods_work(const Manifests& manifests) {
+  std::map<std::string, std::vector<std::string>> types;  // by folder
+  bool has_outputs = false;
+  for (const job::TaskSpec& task : manifests.input().spec.tasks) {
+    types[folder_of(manifests, {task.type, 0})].push_back(task.type);
+    has_outputs = has_outputs || !manifests.outputs_of({task.type, 0}).empty();
+  }
+  std::vector<std::string> folders;
+  for (const auto& [folder, names] : types) {
+    folders.push_back(types.size() == 1 ? folder
+                                        : base::format("{} ({})", folder,
+                                                       base::first_and_more(names, kMaxNamed)));
+  }
+  return base::format("tasks work in pods, in {}: {}", base::first_and_more(folders, kMaxNamed),
+                      has_outputs ? "what `outputs` names is brought, the rest goes with the pods "
+                                    "where it is not on a volume"
+                                  : "what they write goes with the pods where it is not on a "
+                                    "volume or named in `outputs`");
+}
+
+std::string what_pods_lack() {
+  return "a task in a pod has no GANGRUN_RESULT_FILE and no GANGRUN_FIGURES_FILE: it gives no "
+         "result and no figures";
+}
+
+std::string when_pods_begin(const Manifests& manifests) {
+  const bool is_held = manifests.input().gang_scheduling == GangScheduling::kHold;
+  if (!is_held || manifests.gang().size() < 2) return {};
+  return base::format(
+      "gang_scheduling `hold`, where the cluster has nothing better: a command runs as soon as its "
+      "pod has a node. If another pod gets none for {} (timeouts.hold), all are ended and start "
+      "again: what they have done until then stays done",
+      base::to_words(manifests.input().spec.timeouts.hold));
+}
+
+}  // namespace gangrun::kubernetes::pods

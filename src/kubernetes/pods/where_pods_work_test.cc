@@ -1,0 +1,65 @@
+#include "kubernetes/pods/where_pods_work.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/manifests_for_tests.h"
+
+namespace gangrun::kubernetes::pods {
+
+namespace {
+
+std::string words_of(ManifestInput input) {
+  const auto manifests = Manifests::make(std::move(input));
+  return manifests.ok() ? where_pods_work(*manifests) : manifests.error().message;
+}
+
+TEST(WherePodsWork, InTheFolderOfTheImage) {
+  EXPECT_EQ(words_of(test::wine_job()),
+            "tasks work in pods, in the working folder of their image: what they write goes with "
+            "the pods where it is not on a volume or named in `outputs`");
+}
+
+TEST(WherePodsWork, WithoutTheFilesOfResultsAndFigures) {
+  EXPECT_THAT(what_pods_lack(), testing::AllOf(testing::HasSubstr("GANGRUN_RESULT_FILE"),
+                                               testing::HasSubstr("GANGRUN_FIGURES_FILE")));
+}
+
+TEST(WherePodsWork, WhereOutputsAreKept) {
+  ManifestInput input = test::wine_job();
+  input.spec.outputs = {"model/"};
+  EXPECT_EQ(words_of(std::move(input)),
+            "tasks work in pods, in /gangrun/work: what `outputs` names is brought, the rest goes "
+            "with the pods where it is not on a volume");
+}
+
+TEST(WherePodsWork, AsAPodOfTheUsersHasIt) {
+  ManifestInput input = test::wine_job();
+  input.spec.tasks.push_back(test::tasks_of("ps", 1));
+  input.spec.tasks.back().pod = {
+      {"spec", {{"containers", {{{"name", "task"}, {"workingDir", "/data"}}}}}}};
+  EXPECT_EQ(words_of(std::move(input)),
+            "tasks work in pods, in /data (ps), the working folder of their image (worker): what "
+            "they write goes with the pods where it is not on a volume or named in `outputs`");
+}
+
+TEST(WhenPodsBegin, IsToldWhereNothingPlacesThemTogether) {
+  const auto words = [](GangScheduling scheduling) {
+    ManifestInput input = test::wine_job();
+    input.gang_scheduling = scheduling;
+    const auto manifests = Manifests::make(std::move(input));
+    return manifests.ok() ? when_pods_begin(*manifests) : manifests.error().message;
+  };
+  EXPECT_THAT(words(GangScheduling::kHold),
+              testing::HasSubstr("a command runs as soon as its pod has a node. If another pod "
+                                 "gets none for 1 min (timeouts.hold), all are ended"));
+  EXPECT_EQ(words(GangScheduling::kWorkload), "");
+}
+
+}  // namespace
+
+}  // namespace gangrun::kubernetes::pods

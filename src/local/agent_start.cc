@@ -1,0 +1,55 @@
+#include "local/agent_start.h"
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "job/described.h"
+
+namespace gangrun::local {
+
+base::Json agent_config(const cluster::Launch& launch, const job::Gpus& of_machine,
+                        const std::vector<job::Gpu>& gpus, const HostNetwork* network) {
+  base::Json config = launch.agent_config;
+  // A task that asked for none must not see those of the others.
+  if (!of_machine.list.empty()) config["gpus"] = base::to_json(job::Gpus{of_machine.maker, gpus});
+  if (launch.wanted) config["wanted_port"] = launch.wanted->port;
+  if (network != nullptr) {
+    config["host"] = network->address;
+    config["host_reason"] = network->address_reason;
+    config["master_host"] = network->master_address;
+  }
+  return config;
+}
+
+std::vector<std::string> agent_arguments(const AgentCommand& command) {
+  std::vector<std::string> arguments{
+      command.program, "task",
+      "--containment", std::string(job::to_string(command.containment)),
+      "--name",        command.name,
+      "--config-fd",   std::to_string(kConfigFd),
+      "--words-fd",    std::to_string(kWordsFd)};
+  const auto add = [&arguments](std::initializer_list<std::string> more) {
+    arguments.insert(arguments.end(), more);
+  };
+  if (!command.containers.empty()) {
+    add({"--containers", base::format("{}", base::join(command.containers, ","))});
+  }
+  if (command.outlives_us) add({"--outlive"});
+  if (command.has_network) add({"--network-fd", std::to_string(kNetworkFd)});
+  if (command.locks > 0) {
+    std::vector<std::string> numbers;
+    for (std::size_t lock = 0; lock < command.locks; ++lock) {
+      numbers.push_back(std::to_string(static_cast<std::size_t>(kFirstLockFd) + lock));
+    }
+    add({"--lock-fds", base::format("{}", base::join(numbers, ","))});
+  }
+  return arguments;
+}
+
+std::int64_t innermost_pid(std::string_view status) {
+  const std::size_t line = status.find("\nNSpid:");
+  if (line == std::string_view::npos) return 0;
+  const std::string_view rest = status.substr(line + 1, status.find('\n', line + 1) - line - 1);
+  return base::parse_integer(rest.substr(rest.find_last_of(" \t") + 1)).value_or(0);
+}
+
+}  // namespace gangrun::local

@@ -1,0 +1,199 @@
+#include "local/commands/doctor.h"
+
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/sizes.h"
+#include "base/strings.h"
+#include "base/unique_fd.h"
+#include "client/agent_program.h"
+#include "client/sites.h"
+#include "client/text.h"
+#include "job/units.h"
+#include "local/commands/machine_checks.h"
+#include "process/engine.h"
+#include "process/levels.h"
+
+namespace gangrun::local::commands {
+
+namespace {
+
+using cluster::Check;
+using cluster::Verdict;
+
+constexpr std::chrono::seconds kEngineTimeout(5);
+// With less, a log or two fill the disk.
+constexpr std::int64_t kLittleSpace = std::int64_t{100} << 20U;
+// A master holds about two descriptors for each task.
+constexpr rlim_t kFewDescriptors = 1024;
+constexpr int kFirstCredibleYear = 2024;
+
+void add_levels(std::vector<Check>& checks) {
+  const process::Abilities abilities = process::probe_levels();
+  const process::Level best = process::best(abilities);
+  bool any = false;
+  for (const process::Level level : process::kLevels) {
+    const process::Ability& ability = abilities.of(level);
+    any = any || ability.possible;
+    const std::string name = base::format("containment {}", process::to_string(level));
+    if (ability.possible) {
+      std::string words = "possible";
+      if (level == best) words += "; jobs use it";
+      if (ability.needs_user_namespace) {
+        words += base::format(" in a user namespace; a job asks for it by `containment: {}`",
+                              process::to_string(level));
+      }
+      const auto noticed = process::what_programs_notice(level, ability.needs_user_namespace);
+      if (!noticed.empty()) words += base::format("; {}", noticed);
+      checks.push_back({name, Verdict::kOk, std::move(words)});
+    } else {
+      checks.push_back({name, Verdict::kWarning, ability.reason});
+    }
+  }
+  if (!any) {
+    checks.push_back({"containment", Verdict::kFailed, "no level is possible on this host"});
+  }
+}
+
+Check examine_port() {
+  const base::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_storage storage{};
+  std::memcpy(&storage, &address, sizeof(address));
+  if (!fd.valid() ||
+      ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&storage), sizeof(address)) != 0) {
+    return {"ports", Verdict::kFailed,
+            base::from_errno(errno, "no port of 127.0.0.1 can be bound").message};
+  }
+  return {"ports", Verdict::kOk, "ports of 127.0.0.1 can be bound"};
+}
+
+std::string last_line(std::string_view text) {
+  text = base::trim(text);
+  return std::string(text.substr(text.rfind('\n') + 1));
+}
+
+std::optional<std::int64_t> free_bytes(const std::string& path) {
+  struct statvfs info {};
+  if (::statvfs(path.c_str(), &info) != 0) return std::nullopt;
+  return static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
+}
+
+Check examine_home(const client::Context& context) {
+  const auto home = client::home_of(context);
+  if (!home.ok()) return {"home", Verdict::kFailed, home.error().message};
+  const auto made = base::make_folders(*home + "/jobs", 0700);
+  if (!made.ok()) return {"home", Verdict::kFailed, made.error().message};
+  if (::access((*home + "/jobs").c_str(), W_OK | X_OK) != 0) {
+    return {"home", Verdict::kFailed, base::from_errno(errno, *home + "/jobs").message};
+  }
+  const auto space = free_bytes(*home);
+  const std::string text = base::format(
+      "{} with {} free", *home,
+      space ? base::size_text(static_cast<std::uint64_t>(*space)) : "an unknown amount");
+  if (space && *space == 0) return {"home", Verdict::kFailed, text};
+  const bool little = space && *space < kLittleSpace;
+  return {"home", little ? Verdict::kWarning : Verdict::kOk, text};
+}
+
+Check examine_shared_memory() {
+  const std::string folder = "/dev/shm";
+  const auto space = free_bytes(folder);
+  if (!space || ::access(folder.c_str(), W_OK) != 0) {
+    return {"shared memory", Verdict::kWarning,
+            base::format("{}; frameworks that use it fail",
+                         base::from_errno(errno, folder + " cannot be written").message)};
+  }
+  return {
+      "shared memory", *space < kLittleSpace ? Verdict::kWarning : Verdict::kOk,
+      base::format("{} with {} free", folder, base::size_text(static_cast<std::uint64_t>(*space)))};
+}
+
+Check examine_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return {"open files", Verdict::kWarning, base::from_errno(errno, "getrlimit").message};
+  }
+  const auto words = [](rlim_t value) {
+    return value == RLIM_INFINITY ? std::string("unlimited") : std::to_string(value);
+  };
+  return {"open files", limit.rlim_max < kFewDescriptors ? Verdict::kWarning : Verdict::kOk,
+          base::format("limit {} (hard {})", words(limit.rlim_cur), words(limit.rlim_max))};
+}
+
+Check examine_machine(const client::Context& context) {
+  const local::Machine machine = this_machine(gpus_of_this_machine(context));
+  const auto limit = [](const std::string& cgroup) {
+    return cgroup.empty() ? std::string() : base::format(" (the limit of {})", cgroup);
+  };
+  return {"machine", machine.memory_mib > 0 ? Verdict::kOk : Verdict::kWarning,
+          base::format("{}{}, {} of memory{}, {}", base::count_text(machine.vcores, "core"),
+                       limit(machine.vcores_limited_by),
+                       machine.memory_mib > 0 ? client::bytes_text(machine.memory_mib << 20U)
+                                              : std::string("an unknown amount"),
+                       limit(machine.memory_limited_by), base::count_text(machine.gpus, "GPU"))};
+}
+
+// Only tasks with an `image` need one.
+Check examine_engine(const client::Context& context) {
+  const auto engine = engine_of(context.environment);
+  if (!engine.ok()) {
+    return {"container engine", Verdict::kWarning,
+            engine.error().message + "; no task can have an image"};
+  }
+  const auto answer = process::ask({*engine, "version"}, context.clock.now() + kEngineTimeout);
+  if (!answer.ok() || answer->status != 0) {
+    const std::string said = answer.ok() ? answer->output : answer.error().message;
+    return {"container engine", Verdict::kWarning,
+            base::format("{} cannot be used: {}", *engine, last_line(said))};
+  }
+  return {"container engine", Verdict::kOk,
+          base::format("{} runs tasks that have an image", *engine)};
+}
+
+Check examine_clock(const client::Context& context) {
+  const std::string now = base::to_iso8601(context.clock.wall_now());
+  if (now < std::to_string(kFirstCredibleYear)) {
+    return {"clock", Verdict::kFailed,
+            base::format("{} is in the past; certificates would not be valid elsewhere", now)};
+  }
+  timex state{};
+  const int result = ::adjtimex(&state);
+  const bool synchronised = result >= 0 && result != TIME_ERROR;
+  return {"clock", Verdict::kOk,
+          base::format("{}{}", now, synchronised ? ", synchronised" : ", not synchronised")};
+}
+
+}  // namespace
+
+std::vector<Check> check_this_machine(const client::Context& context) {
+  std::vector<Check> checks;
+  checks.push_back(client::check_agent(context));
+  checks.push_back(examine_home(context));
+  checks.push_back(examine_port());
+  add_levels(checks);
+  checks.push_back(examine_machine(context));
+  checks.push_back(examine_shared_memory());
+  checks.push_back(examine_descriptors());
+  checks.push_back(examine_engine(context));
+  checks.push_back(examine_clock(context));
+  return checks;
+}
+
+}  // namespace gangrun::local::commands

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace gangrun::local {
+
+// The folders in which the kernel tells of the machine; others in tests.
+struct MachineSources {
+  std::string meminfo = "/proc/meminfo";
+  std::string own_cgroup = "/proc/self/cgroup";
+  std::string mountinfo = "/proc/self/mountinfo";
+  std::string root{};  // before the folders that mountinfo names
+};
+
+// The limit of a resource, and the file that sets it.
+struct Usable {
+  std::int64_t amount = 0;
+  std::string limited_by{};  // the cgroup whose limit it is; empty: the machine has no more
+
+  friend bool operator==(const Usable&, const Usable&) = default;
+};
+
+// Memory in MiB, of the machine or of the cgroups (of both versions) that we are in, where that is
+// less. 0 where it cannot be told.
+Usable usable_memory_mib(const MachineSources& sources);
+
+// Cores that this process may run on; where the quotas of its cgroups give less time than these
+// have, so many as would have that time, rounded up.
+Usable usable_cores(const MachineSources& sources);
+
+}  // namespace gangrun::local

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "cluster/cluster.h"
+#include "net/event_loop.h"
+#include "registry/joining.h"
+
+namespace gangrun::spark {
+
+// How long the agent of a task that has joined may take to report.
+inline constexpr std::chrono::seconds kFirstReport{30};
+// A connection that breaks and is not made again within this is the task's end: somebody waits to
+// hear of it, and an agent that lives comes back within a fraction.
+inline constexpr std::chrono::milliseconds kBrokenConnection{1500};
+// Tasks that a sentence names one by one.
+inline constexpr std::size_t kMaxNamed = 10;
+
+// Tasks that connect by themselves: something else starts them (Spark, in its executors), each asks
+// to join, and nobody but its session tells how its agent does. Each task comes once: who comes
+// second is told so.
+class JoinedCluster final : public registry::Joining {
+ public:
+  // `master_host`: by which an agent reaches the master, where it does not know better.
+  JoinedCluster(net::EventLoop& loop, std::string master_host);
+
+  void on_event(std::function<void(cluster::Event)> listener) override;
+  void start(const job::TaskId& task, int attempt, cluster::Launch launch) override;
+  void adopt(const job::TaskId& task, int attempt, const base::Json& handle) override;
+  void release_others() override {}
+  // Who has not come is not awaited any more. Who has is reached by its session only: the master
+  // sees to that.
+  void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) override;
+  [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
+
+  registry::JoinAnswer join(const registry::JoinRequest& request) override;
+  bool on_session_open(const job::TaskId& task) override;
+  void on_session_lost(const job::TaskId& task,
+                       const std::optional<std::string>& farewell) override;
+
+ private:
+  enum class State {
+    kAwaited,
+    kJoined,  // has its configuration; its agent has not reported
+    kHere,
+    kBroken,  // its connection
+    kEnded,
+  };
+  struct Member {
+    int attempt = 0;
+    State state = State::kAwaited;
+    base::Json agent_config;  // until it has joined
+    registry::JoinRequest who;
+    base::Instant broken_at;
+    net::Timer limit;
+  };
+
+  void emit(cluster::Event event);
+  void tell_waiting();
+  void remark_on_loopback();
+  [[nodiscard]] std::string waiting_words() const;
+  void end(const job::TaskId& task, std::string detail, base::Instant at);
+
+  net::EventLoop& loop_;
+  const std::string master_host_;
+  std::function<void(cluster::Event)> listener_;
+  std::map<job::TaskId, Member> members_;
+  net::Timer waiting_timer_;
+  bool has_remarked_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
+};
+
+// "worker:0 from executor 1 on 10.0.0.7 (attempt 0)"
+std::string to_words(const registry::JoinRequest& who);
+
+}  // namespace gangrun::spark

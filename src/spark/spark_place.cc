@@ -1,0 +1,77 @@
+#include "spark/spark_place.h"
+
+#include <chrono>
+#include <utility>
+
+#include "client/fail.h"
+#include "client/hosted_plan.h"
+#include "host/port_range.h"
+#include "spark/joined_cluster.h"
+#include "spark/spark_rules.h"
+
+namespace gangrun::spark {
+
+namespace {
+
+using base::Result;
+
+constexpr std::string_view kPort = "--port";
+// Of tasks that came by themselves: nobody comes after their master.
+constexpr std::chrono::seconds kMasterLostOnSpark(10);
+
+class SparkBackend final : public host::Backend {
+ public:
+  [[nodiscard]] std::chrono::milliseconds master_lost(const job::JobSpec& /*spec*/,
+                                                      bool /*tasks_outlive_us*/) const override {
+    return kMasterLostOnSpark;
+  }
+  Result<host::MadeTasks> make_tasks(const host::BackendInput& input) override {
+    const host::Ground& ground = input.ground;
+    agents::AgentsOptions agents = host::agents_by_tls(input);
+    agents.launch.lines = agents::LinesFor::kLogFolder;
+    host::MadeTasks made{.tasks = agents::Agents::joining(
+                             ground.loop, ground.clock, ground.logger, ground.server,
+                             std::make_unique<spark::JoinedCluster>(ground.loop, input.launch.host),
+                             std::move(agents)),
+                         .come_by_tls = true,
+                         .come_by_themselves = true,
+                         .remarks = host::remarks_of(input.launch)};
+    made.remarks.emplace_back(spark::kWorksAtExecutor);
+    return made;
+  }
+};
+
+class SparkPlace final : public client::Place {
+ public:
+  [[nodiscard]] jobfile::PlaceRules rules() const override { return spark::spark_rules(); }
+  [[nodiscard]] std::map<client::RunFlag, std::string_view> refused_flags() const override {
+    return {{client::RunFlag::kDetach, "the job ends with its driver"}};
+  }
+  [[nodiscard]] std::vector<client::OwnFlag> own_flags() const override {
+    return {{kPort, "N[-M]",
+             "With --on spark: the port, or range of ports, on which the job waits for its tasks"}};
+  }
+  client::ExitStatus run(job::JobSpec spec, const client::RunOptions& options,
+                         client::Context& context) const override {
+    auto plan = client::hosted_plan(std::move(spec), options, context);
+    if (!plan.ok()) return client::fail(context, plan.error(), client::ExitStatus::kBadInput);
+    const auto port = options.of_place.find(kPort);
+    if (port != options.of_place.end() && port->second) {
+      auto ports = host::port_range_from(*port->second).context(kPort);
+      if (!ports.ok()) return client::fail(context, ports.error(), client::ExitStatus::kBadInput);
+      plan->ports = *ports;
+    }
+    // Each task's own host decides.
+    plan->launch.containment = plan->spec.containment;
+    plan->where_tasks_work = spark::kWorksAtExecutor;
+    if (options.dry_run) return client::show_plan(*plan, options, context);
+    plan->backend = std::make_unique<SparkBackend>();
+    return client::run_job(*std::move(plan), options, context);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<client::Place> spark_place() { return std::make_unique<SparkPlace>(); }
+
+}  // namespace gangrun::spark

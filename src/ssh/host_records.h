@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/described.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "job/choice.h"
+
+namespace gangrun::ssh {
+
+// Which files that tasks have written on a host are there and not here.
+enum class Rest {
+  kNothing,
+  kOverLimit,  // what is over the limit of what each host brings
+  kAll,        // or some of it: it was not brought, or not to its end
+};
+
+std::string_view to_string(Rest rest);
+
+// The files that a job has, or may have, on a host.
+struct HostRecord {
+  std::string host;         // as the user calls it
+  std::string run_folder;   // a name
+  std::string path;         // of it, on the host
+  bool works_here = false;  // whether its tasks work in the client's folder
+  Rest rest = Rest::kAll;
+  // Where that is over the limit: so much of it, as the host said; and what came whatever its size.
+  std::uint64_t over_bytes = 0;
+  std::vector<std::string> names{};
+  std::string odd{};  // what cannot be brought, in words; empty: nothing
+
+  static constexpr bool kIsOpen = true;
+  // Older versions did not write the late ones.
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("host", &HostRecord::host), base::row("run_folder", &HostRecord::run_folder),
+        base::row("path", &HostRecord::path), base::row("works_here", &HostRecord::works_here),
+        base::late_row("rest", &HostRecord::rest),
+        base::late_row("over_bytes", &HostRecord::over_bytes),
+        base::late_row("names", &HostRecord::names), base::late_row("odd", &HostRecord::odd));
+  }
+
+  friend bool operator==(const HostRecord&, const HostRecord&) = default;
+};
+
+// In a file of the job's folder: for the next master of the job, and for who removes the job.
+// Without records there is no file. Who changes the records of an ended job holds their lock.
+base::Result<> write_host_records(const std::string& path, const std::vector<HostRecord>& records);
+base::Result<std::vector<HostRecord>> read_host_records(const std::string& path);
+
+// The lock of the records at `path`, as long as it is open; none: another one has it.
+base::Result<std::optional<base::UniqueFd>> lock_host_records(const std::string& path);
+
+}  // namespace gangrun::ssh
+
+namespace gangrun::job {
+
+template <>
+struct ChoiceOf<ssh::Rest> {
+  static constexpr std::string_view kWhat = "what a host has";
+  static constexpr std::array kValues = {ssh::Rest::kNothing, ssh::Rest::kOverLimit,
+                                         ssh::Rest::kAll};
+};
+
+}  // namespace gangrun::job

@@ -1,0 +1,425 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "base/described.h"
+#include "base/json.h"
+#include "base/overloaded.h"
+#include "base/result.h"
+#include "cluster/found_outputs.h"
+#include "job/choice.h"
+#include "job/ends.h"
+#include "job/gpus.h"
+#include "job/spec.h"
+#include "job/task_id.h"
+#include "job/why.h"
+
+// The messages between gangrun and a host's keeper, as JSON objects with a member "op".
+namespace gangrun::ssh {
+
+// The files that a host keeps of a job that is over.
+enum class Kept {
+  kNothing,
+  kWritten,  // for a day its working folder, where tasks have written something
+  kFolder,   // its working folder, until it is told to remove it
+};
+
+std::string_view to_string(Kept kept);
+
+}  // namespace gangrun::ssh
+
+namespace gangrun::job {
+
+template <>
+struct ChoiceOf<ssh::Kept> {
+  static constexpr std::string_view kWhat = "what a host keeps";
+  static constexpr std::array kValues = {ssh::Kept::kNothing, ssh::Kept::kWritten,
+                                         ssh::Kept::kFolder};
+};
+
+}  // namespace gangrun::job
+
+namespace gangrun::base {
+
+// As a pair: ["logs/pipe", "a FIFO"].
+template <>
+struct JsonOf<cluster::OddOutput> {
+  static Json write(const cluster::OddOutput& odd);
+  static Result<> read(const Json& json, std::string_view key, cluster::OddOutput& out);
+  static std::string words() { return "a pair of name and reason"; }
+  static cluster::OddOutput sample() { return {"a", "a FIFO"}; }
+};
+
+}  // namespace gangrun::base
+
+namespace gangrun::ssh {
+
+// More are of no use to choose from.
+inline constexpr std::size_t kMaxOwnAddresses = 64;
+
+// The keeper's first message: what the host is.
+struct HelloMessage {
+  std::string version;  // of the program
+  // The id that hosts with one network stack have in common, on one machine since it has started;
+  // empty: not known.
+  std::string network;
+  // By which the host is known where the connection came from, and why.
+  std::string address;
+  std::string address_reason;
+  std::vector<std::string> own_addresses;  // all but loopback, at most kMaxOwnAddresses
+  bool shares_folder = false;              // whether the working folder of the client is there too
+  job::Gpus gpus;                          // that may be used
+  job::Containment containment = job::Containment::kSubreaper;  // that its tasks get
+  std::string containment_lack;  // why no better one, where the best was wanted; else empty
+  std::string engine;            // the client of its container engine; empty: it has none
+  std::string engine_lack;       // why it has none; else empty
+  // For who only wants to know the host: "Linux 6.1.0 x86_64", and where gangrun keeps what it has
+  // there, with the room that is left.
+  std::string system;
+  std::string folder;
+  std::int64_t free_bytes = 0;
+
+  static constexpr std::string_view kName = "hello";
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("version", &HelloMessage::version), base::row("network", &HelloMessage::network),
+        base::row("address", &HelloMessage::address),
+        base::row("address_reason", &HelloMessage::address_reason),
+        base::row("own_addresses", &HelloMessage::own_addresses,
+                  base::ListOf<base::Plain>{kMaxOwnAddresses}),
+        base::row("shares_folder", &HelloMessage::shares_folder),
+        base::row("gpus", &HelloMessage::gpus),
+        base::row("containment", &HelloMessage::containment),
+        base::row("containment_lack", &HelloMessage::containment_lack),
+        base::row("engine", &HelloMessage::engine),
+        base::row("engine_lack", &HelloMessage::engine_lack),
+        base::row("system", &HelloMessage::system), base::row("folder", &HelloMessage::folder),
+        base::row("free_bytes", &HelloMessage::free_bytes));
+  }
+  // Whether the addresses and the folder are some.
+  [[nodiscard]] base::Result<> complete() const;
+  void make_valid() {
+    address = own_addresses.front() = "::1";
+    folder = "/a";
+  }
+};
+
+// The answer of gangrun: the job that the host is to have tasks of.
+struct BeginMessage {
+  std::string job_id;
+  std::string run_folder;  // a name; empty: the host is new to the job, and a folder is made
+  std::string address;     // by which tasks are to know the host, and why
+  std::string address_reason;
+  bool works_here = false;  // in the working folder of the client; else in one that is made
+  bool outlives_us = false;
+  std::map<std::string, std::string> environment;  // beside the host's own
+
+  static constexpr std::string_view kName = "begin";
+  static constexpr auto rows() {
+    return std::tuple(base::row("job", &BeginMessage::job_id),
+                      base::row("run_folder", &BeginMessage::run_folder),
+                      base::row("address", &BeginMessage::address),
+                      base::row("address_reason", &BeginMessage::address_reason),
+                      base::row("works_here", &BeginMessage::works_here),
+                      base::row("outlives_us", &BeginMessage::outlives_us),
+                      base::row("environment", &BeginMessage::environment));
+  }
+};
+
+// The keeper's word that the folder of the job on the host is made.
+struct BegunMessage {
+  std::string run_folder;
+
+  static constexpr std::string_view kName = "begun";
+  static constexpr auto rows() {
+    return std::tuple(base::row("run_folder", &BegunMessage::run_folder));
+  }
+};
+
+// A file for the working folder: `size` bytes of file frames follow. Or a folder, of which nothing
+// follows.
+struct FileMessage {
+  std::string name;  // relative; may have folders in it
+  std::uint64_t size = 0;
+  bool is_executable = false;
+  bool is_folder = false;
+
+  static constexpr std::string_view kName = "file";
+  static constexpr auto rows() {
+    return std::tuple(base::row("name", &FileMessage::name), base::row("size", &FileMessage::size),
+                      base::row("is_executable", &FileMessage::is_executable),
+                      base::row("is_folder", &FileMessage::is_folder));
+  }
+};
+
+// The first whole agent is 1.
+struct StartMessage {
+  std::uint32_t agent = 0;
+  job::TaskId task;
+  int attempt = 0;
+  int gpus = 0;
+  std::optional<std::uint16_t> wanted_port;  // where the task was before on this host
+  std::vector<std::string> containers;       // cluster::Launch::containers
+  // The keeper sets its paths, addresses and sockets.
+  base::Json agent_config;
+
+  static constexpr std::string_view kName = "start";
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("agent", &StartMessage::agent), base::row("task", &StartMessage::task),
+        base::row("attempt", &StartMessage::attempt), base::row("gpus", &StartMessage::gpus),
+        base::row("wanted_port", &StartMessage::wanted_port),
+        base::row("containers", &StartMessage::containers),
+        base::row("agent_config", &StartMessage::agent_config));
+  }
+};
+
+// Logs are told from these offsets on.
+struct AdoptMessage {
+  std::uint32_t agent = 0;
+  job::TaskId task;
+  int attempt = 0;
+  base::Json handle;
+  std::uint64_t out_offset = 0;
+  std::uint64_t error_offset = 0;
+
+  static constexpr std::string_view kName = "adopt";
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("agent", &AdoptMessage::agent), base::row("task", &AdoptMessage::task),
+        base::row("attempt", &AdoptMessage::attempt), base::row("handle", &AdoptMessage::handle),
+        base::row("out_offset", &AdoptMessage::out_offset),
+        base::row("error_offset", &AdoptMessage::error_offset));
+  }
+};
+
+struct ReleaseOthersMessage {
+  static constexpr std::string_view kName = "release_others";
+  static constexpr auto rows() { return std::tuple(); }
+};
+
+struct StopMessage {
+  std::uint32_t agent = 0;
+  std::chrono::milliseconds grace{0};
+
+  static constexpr std::string_view kName = "stop";
+  static constexpr auto rows() {
+    return std::tuple(base::row("agent", &StopMessage::agent),
+                      base::row("grace_ms", &StopMessage::grace));
+  }
+};
+
+// Says that the client lives. A keeper that hears nothing for kKeeperSilence takes the link for
+// cut.
+struct PingMessage {
+  static constexpr std::string_view kName = "ping";
+  static constexpr auto rows() { return std::tuple(); }
+};
+// The answer.
+struct PongMessage {
+  static constexpr std::string_view kName = "pong";
+  static constexpr auto rows() { return std::tuple(); }
+};
+inline constexpr std::chrono::seconds kPingInterval(5);
+// Of a host of which nothing comes for so long it cannot be told whether its tasks end: two pings
+// were not answered.
+inline constexpr std::chrono::seconds kHostSilence = 2 * kPingInterval + std::chrono::seconds(2);
+inline constexpr std::chrono::seconds kKeeperSilence(30);
+
+// The files that tasks have written to the working folder that was made there are to be brought:
+// all that is at `names`, and with `new_too`, what is new or has changed, up to `limit` bytes.
+struct BringMessage {
+  std::vector<std::string> names;
+  bool new_too = false;
+  std::uint64_t limit = 0;
+  // In place of BeginMessage: the name of a folder that the host has kept of a job that is over.
+  // Empty: that of the job that has begun.
+  std::string run_folder{};
+  bool only_rest = false;  // only what is over the limit
+
+  static constexpr std::string_view kName = "bring";
+  static constexpr auto rows() {
+    return std::tuple(base::row("names", &BringMessage::names),
+                      base::row("new_too", &BringMessage::new_too),
+                      base::row("limit", &BringMessage::limit),
+                      base::row("run_folder", &BringMessage::run_folder),
+                      base::row("only_rest", &BringMessage::only_rest));
+  }
+};
+
+// For tasks of which these are to be kept (absent: what is new or has changed).
+BringMessage bring_message(const std::vector<std::optional<std::vector<std::string>>>& outputs,
+                           std::uint64_t limit);
+
+// The answer: files, each followed by its bytes in file frames; links, which have a target; and
+// empty folders.
+struct OutputMessage {
+  std::string name;
+  std::uint64_t size = 0;
+  bool is_executable = false;
+  std::string target;  // empty: a file
+  bool is_folder = false;
+
+  static constexpr std::string_view kName = "output";
+  static constexpr auto rows() {
+    return std::tuple(base::row("name", &OutputMessage::name),
+                      base::row("size", &OutputMessage::size),
+                      base::row("is_executable", &OutputMessage::is_executable),
+                      base::row("target", &OutputMessage::target),
+                      base::row("is_folder", &OutputMessage::is_folder));
+  }
+};
+
+// And its end.
+struct BroughtMessage {
+  std::vector<std::string> left;  // what is over the limit, at most kMaxNamedOutputs of it
+  std::uint64_t left_files = 0;   // all of it
+  std::uint64_t left_bytes = 0;
+  std::vector<cluster::OddOutput> odd;  // what cannot be brought, at most kMaxNamedOutputs of it
+  std::uint64_t odd_files = 0;          // all of it
+  std::vector<std::string> missing;     // of the names
+  std::string failure;                  // why not all was brought; empty: it was
+  bool is_gone = false;                 // there is no such folder any more
+
+  static constexpr std::string_view kName = "brought";
+  static constexpr auto rows() {
+    return std::tuple(base::row("left", &BroughtMessage::left),
+                      base::row("left_files", &BroughtMessage::left_files),
+                      base::row("left_bytes", &BroughtMessage::left_bytes),
+                      base::row("odd", &BroughtMessage::odd),
+                      base::row("odd_files", &BroughtMessage::odd_files),
+                      base::row("missing", &BroughtMessage::missing),
+                      base::row("failure", &BroughtMessage::failure),
+                      base::row("is_gone", &BroughtMessage::is_gone));
+  }
+};
+inline constexpr std::size_t kMaxNamedOutputs = 5;
+
+// The job is over: what the host has of it goes, but for what is kept, and the keeper too.
+struct EndMessage {
+  Kept kept = Kept::kNothing;
+
+  static constexpr std::string_view kName = "end";
+  static constexpr auto rows() { return std::tuple(base::row("kept", &EndMessage::kept)); }
+};
+
+// In place of BeginMessage: what the host has kept of a job goes.
+struct RemoveMessage {
+  std::string job_id;
+
+  static constexpr std::string_view kName = "remove";
+  static constexpr auto rows() { return std::tuple(base::row("job", &RemoveMessage::job_id)); }
+};
+
+struct RemovedMessage {
+  std::uint64_t folders = 0;
+  std::string left;  // a folder that is still there, and why; empty: none
+
+  static constexpr std::string_view kName = "removed";
+  static constexpr auto rows() {
+    return std::tuple(base::row("folders", &RemovedMessage::folders),
+                      base::row("left", &RemovedMessage::left));
+  }
+};
+
+// The host has nothing to give to an agent yet.
+struct WaitingMessage {
+  std::string reason;
+
+  static constexpr std::string_view kName = "waiting";
+  static constexpr auto rows() { return std::tuple(base::row("reason", &WaitingMessage::reason)); }
+};
+
+struct AllocatedMessage {
+  std::uint32_t agent = 0;
+  base::Json handle;
+
+  static constexpr std::string_view kName = "allocated";
+  static constexpr auto rows() {
+    return std::tuple(base::row("agent", &AllocatedMessage::agent),
+                      base::row("handle", &AllocatedMessage::handle));
+  }
+};
+
+// The lengths of its logs: what they have beyond the lines that were told is told yet.
+struct EndedMessage {
+  std::uint32_t agent = 0;
+  job::Why why;
+  std::uint64_t out_size = 0;
+  std::uint64_t error_size = 0;
+  std::optional<job::RunEnd> run{};  // what the agent could not tell its master
+
+  static constexpr std::string_view kName = "ended";
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("agent", &EndedMessage::agent), base::row("why", &EndedMessage::why),
+        base::row("out_size", &EndedMessage::out_size),
+        base::row("error_size", &EndedMessage::error_size), base::row("run", &EndedMessage::run));
+  }
+};
+
+// Logs of these agents were removed there: what they write from now on comes no more. Or the whole
+// folder of the job was, which is no end of it.
+struct LogsGoneMessage {
+  std::vector<std::uint32_t> agents;
+  bool is_folder_gone = false;
+
+  static constexpr std::string_view kName = "logs_gone";
+  static constexpr auto rows() {
+    return std::tuple(base::row("agents", &LogsGoneMessage::agents),
+                      base::row("is_folder_gone", &LogsGoneMessage::is_folder_gone));
+  }
+};
+
+// The word of gangrun that so many bytes of logs have come since the last one.
+struct LogsTakenMessage {
+  std::uint64_t bytes = 0;
+
+  static constexpr std::string_view kName = "logs_taken";
+  static constexpr auto rows() { return std::tuple(base::row("bytes", &LogsTakenMessage::bytes)); }
+};
+
+// The keeper was told to go, and lets the job go: another one can have it.
+struct LeavingMessage {
+  static constexpr std::string_view kName = "leaving";
+  static constexpr auto rows() { return std::tuple(); }
+};
+
+// The keeper cannot go on with the job, and ends.
+struct RefusedMessage {
+  std::string detail;
+
+  static constexpr std::string_view kName = "refused";
+  static constexpr auto rows() { return std::tuple(base::row("detail", &RefusedMessage::detail)); }
+};
+
+using KeeperMessage =
+    std::variant<HelloMessage, BeginMessage, BegunMessage, FileMessage, StartMessage, AdoptMessage,
+                 ReleaseOthersMessage, StopMessage, PingMessage, BringMessage, EndMessage,
+                 RemoveMessage, WaitingMessage, AllocatedMessage, EndedMessage, OutputMessage,
+                 BroughtMessage, RemovedMessage, RefusedMessage, LogsTakenMessage, LeavingMessage,
+                 PongMessage, LogsGoneMessage>;
+
+// Those that only a host sends.
+template <typename T>
+concept MessageOfAHost =
+    base::OneOf<T, HelloMessage, BegunMessage, WaitingMessage, AllocatedMessage, EndedMessage,
+                OutputMessage, BroughtMessage, RemovedMessage, LeavingMessage, RefusedMessage,
+                PongMessage, LogsGoneMessage>;
+
+base::Json to_json(const KeeperMessage& message);
+// Whether a message of the client makes sense only once a job has begun.
+bool is_of_a_job(const KeeperMessage& message);
+base::Result<KeeperMessage> keeper_message_from_json(const base::Json& json);
+
+}  // namespace gangrun::ssh

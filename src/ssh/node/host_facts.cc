@@ -1,0 +1,135 @@
+#include "ssh/node/host_facts.h"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/strings.h"
+#include "base/variable.h"
+#include "job/choice.h"
+#include "job/spec_names.h"
+#include "local/containment_choice.h"
+#include "local/machine_gpus.h"
+#include "net/hosts.h"
+#include "net/interfaces.h"
+#include "process/engine.h"
+#include "process/levels.h"
+#include "ssh/folder_mark.h"
+#include "ssh/node/nvidia_smi.h"
+
+namespace gangrun::ssh::node {
+
+namespace {
+
+using base::Result;
+
+constexpr std::size_t kMaxBootIdBytes = 64;
+
+// The machine since it has started, and the network namespace in which we are.
+std::string own_network() {
+  const auto id = base::read_file("/proc/sys/kernel/random/boot_id", kMaxBootIdBytes);
+  struct stat info {};
+  if (!id.ok() || ::stat("/proc/self/ns/net", &info) != 0) return {};
+  return base::format("{}:{}", base::trim(*id), info.st_ino);
+}
+
+// As ssh reached this host: the third word of "CLIENT PORT SERVER PORT". That may be no address, as
+// behind a program that is ssh's connection, or one that means nothing without its interface.
+net::ChosenAddress address_of_connection() {
+  const auto words = base::split(base::variable("SSH_CONNECTION"), ' ');
+  if (words.size() == 4 && net::is_numeric_address(words[2])) {
+    return {words[2], "as ssh reached it"};
+  }
+  return {"127.0.0.1", "as ssh tells no address by which it reached it"};
+}
+
+std::string system_words() {
+  utsname names{};
+  if (::uname(&names) != 0) return "Linux";
+  return base::format("{} {} {}", names.sysname, names.release, names.machine);
+}
+
+// For this user.
+std::int64_t free_bytes_of(const std::string& folder) {
+  struct statvfs info {};
+  if (::statvfs(folder.c_str(), &info) != 0) return 0;
+  return static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
+}
+
+std::vector<std::string> own_addresses() {
+  std::vector<std::string> addresses = net::local_addresses();
+  addresses.resize(std::min(addresses.size(), ssh::kMaxOwnAddresses));
+  return addresses;
+}
+
+std::map<std::string, std::string> own_environment() {
+  std::map<std::string, std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    environment[std::string(text.substr(0, equals))] = text.substr(equals + 1);
+  }
+  return environment;
+}
+
+}  // namespace
+
+Result<ssh::HelloMessage> hello_of(const KeeperOptions& options) {
+  ssh::HelloMessage hello;
+  hello.version = GANGRUN_VERSION;
+  hello.network = own_network();
+  net::ChosenAddress chosen = address_of_connection();
+  if (!options.interface.empty()) {
+    GANGRUN_ASSIGN(chosen, net::choose_address(net::interface_addresses(), options.interface));
+  }
+  hello.address = std::move(chosen.address);
+  hello.address_reason = std::move(chosen.reason);
+  hello.own_addresses = own_addresses();
+  hello.shares_folder = ssh::has_mark(options.working_folder, options.folder_mark);
+  local::GpuSources sources;
+  sources.nvidia_library = gpus_of_nvidia_smi;
+  hello.gpus = local::usable_gpus(sources, own_environment());
+  GANGRUN_ASSIGN(const auto wanted, job::choice_from<job::Containment>(options.containment));
+  GANGRUN_ASSIGN(hello.containment, local::choose_containment(wanted));
+  const bool is_best = hello.containment == job::Containment::kPidNamespace;
+  if (wanted == job::Containment::kAuto && !is_best) {
+    const auto best = process::probe_level(process::Level::kPidNamespace);
+    hello.containment_lack =
+        best.possible ? "a PID namespace would need a user namespace, which programs notice"
+                      : best.reason;
+  }
+  const auto engine =
+      process::find_engine(base::variable(process::kEngineVariable), base::variable("PATH"));
+  if (engine.ok()) {
+    hello.engine = *engine;
+  } else {
+    hello.engine_lack = engine.error().message;
+  }
+  hello.system = system_words();
+  hello.folder = options.folder;
+  hello.free_bytes = free_bytes_of(options.folder);
+  return hello;
+}
+
+void set_environment(const std::map<std::string, std::string>& more) {
+  for (const char* name : {"SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "SSH_ORIGINAL_COMMAND"}) {
+    (void)::unsetenv(name);  // NOLINT(concurrency-mt-unsafe): there is one thread
+  }
+  for (const auto& [name, value] : more) {
+    (void)::setenv(name.c_str(), value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): likewise
+  }
+}
+
+}  // namespace gangrun::ssh::node

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/found_outputs.h"
+#include "ssh/keeper_messages.h"
+#include "ssh/node/incoming_file.h"
+
+namespace gangrun::ssh::node {
+
+// The folder in which the tasks of a job work on a host that does not share the client's: what was
+// brought there, and what they have written since.
+class WorkFolder {
+ public:
+  // Of a job's folder (RunFolder), where it is "work", with "brought" beside it, which tells later
+  // keepers what was brought.
+  explicit WorkFolder(const std::string& run_folder)
+      : path_(run_folder + "/work"), notes_(run_folder + "/brought") {}
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  // A file comes, and then its bytes; or a folder. An error names it; one that leads out of the
+  // folder is none.
+  base::Result<> begin_file(const ssh::FileMessage& file);
+  base::Result<> add(std::string_view bytes);
+
+  struct Written {
+    std::vector<cluster::FoundOutput> chosen;
+    std::vector<cluster::FoundOutput> left;  // over the limit
+    std::vector<cluster::OddOutput> odd;     // that cannot be brought
+    std::vector<std::string> missing;
+  };
+  // The files to be brought to the client: all that is at `names`, and what links there lead to;
+  // and with `new_too`, of what is new or has changed since it was brought, as many as have `limit`
+  // bytes together, the smallest first; and what new links lead to. Caches of compiled Python are
+  // not worth it.
+  [[nodiscard]] base::Result<Written> written(const std::vector<std::string>& names, bool new_too,
+                                              std::uint64_t limit) const;
+  // Whether something is new or has changed; also where that cannot be found out.
+  [[nodiscard]] bool has_new() const;
+
+ private:
+  // The facts that tell a file from another of its name.
+  struct Stamp {
+    std::uint64_t size = 0;
+    std::uint64_t inode = 0;
+    std::int64_t changed_s = 0;
+    std::int64_t changed_ns = 0;
+
+    friend bool operator==(const Stamp&, const Stamp&) = default;
+  };
+  using Stamps = std::map<std::string, Stamp>;
+
+  base::Result<> note_whole();
+  [[nodiscard]] base::Result<Stamps> brought() const;
+  std::string path_;
+  std::string notes_;
+  IncomingFile file_;
+  std::string name_;  // of that
+};
+
+}  // namespace gangrun::ssh::node

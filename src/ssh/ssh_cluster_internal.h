@@ -1,0 +1,133 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "base/described.h"
+#include "base/json.h"
+#include "base/pause.h"
+#include "base/unique_fd.h"
+#include "cluster/brought_files.h"
+#include "net/interfaces.h"
+#include "ssh/host_records.h"
+#include "ssh/outputs_report.h"
+#include "ssh/relay.h"
+#include "ssh/ssh_cluster.h"
+
+namespace gangrun::ssh {
+
+// Before a broken link is opened again; twice as long each time, up to the second.
+inline constexpr std::chrono::milliseconds kFirstPause(500);
+inline constexpr std::chrono::milliseconds kLongestPause(10'000);
+
+// The handle of an agent, which is journalled for the next master of the job.
+struct AgentHandle {
+  std::string host;  // as the user calls it
+  std::string run_folder;
+  bool works_here = false;
+  std::string address;  // of the host; older versions did not write it
+  std::uint64_t out_base = 0;
+  std::uint64_t error_base = 0;
+  base::Json keeper;  // the keeper's own handle
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("host", &AgentHandle::host),
+                      base::row("run_folder", &AgentHandle::run_folder),
+                      base::row("works_here", &AgentHandle::works_here),
+                      base::late_row("address", &AgentHandle::address),
+                      base::row("out_base", &AgentHandle::out_base),
+                      base::row("error_base", &AgentHandle::error_base),
+                      base::row("keeper", &AgentHandle::keeper));
+  }
+};
+
+struct SshCluster::Agent {
+  enum class State { kWaiting, kStarting, kRuns };
+
+  std::uint32_t number = 0;
+  job::TaskId task;
+  int attempt = 0;
+  State state = State::kWaiting;
+  cluster::Launch launch;
+  Host* host = nullptr;
+  base::Json handle;  // of the keeper; from kRuns on
+  // The positions at which its logs begin in ours: of the task's earlier agents there is something
+  // before.
+  std::uint64_t out_base = 0;
+  std::uint64_t error_base = 0;
+  // How much of them has come.
+  std::uint64_t out_told = 0;
+  std::uint64_t error_told = 0;
+  // How long they are; once it has ended.
+  std::uint64_t out_size = 0;
+  std::uint64_t error_size = 0;
+  // A later agent of the task writes to the log behind these lines: what still comes is not kept.
+  bool is_superseded = false;
+  std::uint64_t late_bytes = 0;                         // of what came then
+  std::optional<std::chrono::milliseconds> stop_grace;  // once it was asked to stop
+  bool are_logs_gone = false;                           // were removed on the host
+};
+
+struct SshCluster::Host {
+  enum class State { kDown, kBeginning, kCopying, kReady };
+  enum class Bringing { kNotYet, kAwaited, kGoesOn, kOver };
+
+  std::size_t index = 0;
+  HostLink* link = nullptr;
+  State state = State::kDown;
+  std::unique_ptr<Relay> relay;
+  std::string run_folder;  // empty: none was made there yet
+  // By which the others know it, where ssh reached it by a loopback address.
+  std::optional<net::ChosenAddress> address;
+  // Whether its tasks work in the client's folder: as it was when the first of them was to start.
+  std::optional<bool> works_here;
+  std::string folder_path;  // where it is
+  bool had_tasks = false;
+  std::set<std::string> types;  // of those
+  bool had_others = false;      // of an earlier master, of any type
+  bool has_files = false;       // all of them, in that folder
+  std::size_t next_file = 0;
+  base::UniqueFd file;
+  std::uint64_t file_left = 0;
+  std::uint64_t agent_log_seen = 0;
+  std::string agent_log_part;  // what has come of its last line
+  bool is_agent_log_full = false;
+  std::string waits_for;
+  int waits_told = 0;      // on this connection
+  int pings = 0;           // on this connection, that were not answered
+  bool is_prompt = false;  // its keeper has answered all pings, since it is ready
+  int silent_pings = 0;    // since it last said something
+  base::Instant last_heard = base::Instant::min();
+  std::uint64_t log_bytes = 0;      // that came since the keeper was last told so
+  std::uint64_t all_log_bytes = 0;  // that ever came
+  bool is_folder_gone = false;      // was removed there, and that was told
+  bool has_said_room = false;       // that its lines wait for room
+  bool has_refused = false;
+  std::string trouble;     // why it is down
+  bool was_up = false;     // ever
+  bool has_begun = false;  // was told the job, on this connection
+  int tries = 0;
+  base::Pause pause{kFirstPause, kLongestPause};
+  net::Timer again;
+  net::Timer lease;
+  Bringing bringing = Bringing::kNotYet;  // of what its tasks have written
+  std::unique_ptr<cluster::BroughtFiles> outputs;
+  HostReport report;
+  net::Timer bring_limit;
+  net::Timer return_limit;  // pending: it is awaited, so that its folder goes with the job
+  int times_asked = 0;
+  // The message to it at the end; it has not been asked, or has not brought all.
+  Kept kept = Kept::kWritten;
+  bool is_clear = false;  // it has said that nothing is left there
+  std::string left;       // after the end: what may be
+
+  [[nodiscard]] const std::string& name() const { return link->host(); }
+};
+
+}  // namespace gangrun::ssh

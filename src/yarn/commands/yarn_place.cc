@@ -1,0 +1,130 @@
+#include "yarn/commands/yarn_place.h"
+
+#include <chrono>
+
+#include "base/format.h"
+#include "client/command.h"
+#include "client/ending_guard.h"
+#include "client/fail.h"
+#include "host/ending_signals.h"
+#include "yarn/commands/hadoop_access.h"
+#include "yarn/commands/yarn_doctor.h"
+#include "yarn/commands/yarn_fetch.h"
+#include "yarn/commands/yarn_run.h"
+#include "yarn/commands/yarn_session.h"
+#include "yarn/yarn_rules.h"
+
+namespace gangrun::yarn::commands {
+
+namespace {
+
+using base::Result;
+
+class YarnJobs final : public client::OwnJobs {
+ public:
+  [[nodiscard]] bool has_id(std::string_view job) const override {
+    return job.starts_with("application_");
+  }
+  client::ExitStatus attach(const std::string& job, const client::DisplayOptions& display,
+                            client::Context& context) const override {
+    const auto access = hadoop_access(context);
+    if (!access.ok()) return client::fail(context, access.error());
+    return show_yarn_job(**access, job, {}, display, context);
+  }
+  [[nodiscard]] std::string page_url(const std::string& job,
+                                     const client::Context& context) const override {
+    const auto access = hadoop_access(context);
+    return access.ok() ? yarn_page_url((*access)->configuration, job) : std::string();
+  }
+  [[nodiscard]] Result<std::string> id_of(const std::string& job,
+                                          const client::Context& context) const override {
+    GANGRUN_ASSIGN(const auto access, hadoop_access(context));
+    return yarn_site(*access, context)->id_of(job);
+  }
+  [[nodiscard]] Result<> fetch(const std::string& job, const std::string& task,
+                               const std::string& folder, client::TransferProgress& progress,
+                               client::Context& context) const override {
+    GANGRUN_ASSIGN(const auto access, hadoop_access(context));
+    const auto site = yarn_site(*access, context);
+    return fetch_far_outputs(*site, job, task, folder,
+                             [&progress](const std::string& name, std::uint64_t got,
+                                         std::uint64_t size) { progress.show(name, got, size); });
+  }
+  [[nodiscard]] Result<std::string> ended_job(const std::string& job,
+                                              const client::Context& context) const override {
+    GANGRUN_ASSIGN(const auto access, hadoop_access(context));
+    return yarn_site(*access, context)->ended_job(job);
+  }
+  [[nodiscard]] Result<> remove(const std::string& job, client::Context& context) const override {
+    GANGRUN_ASSIGN(const auto access, hadoop_access(context));
+    GANGRUN_ASSIGN(const auto guard,
+                   client::EndingGuard::start({.signals = host::ending_signals(),
+                                               .last = 1,
+                                               .patience = std::chrono::milliseconds(0),
+                                               .gives_back = true}));
+    guard->set_words(base::format(
+        "interrupted: whether all of {0} is removed is not known; `gangrun rm {0}` goes on", job));
+    return yarn_site(*access, context)->remove(job);
+  }
+};
+
+class YarnPlace final : public client::Place {
+ public:
+  [[nodiscard]] jobfile::PlaceRules rules() const override { return yarn::yarn_rules(); }
+  [[nodiscard]] std::map<client::RunFlag, std::string_view> refused_flags() const override {
+    constexpr std::string_view kElsewhere = "the master is not on this machine";
+    return {{client::RunFlag::kHost, kElsewhere}, {client::RunFlag::kServeTls, kElsewhere}};
+  }
+  [[nodiscard]] bool has_master_here() const override { return false; }
+  client::ExitStatus run(job::JobSpec spec, const client::RunOptions& options,
+                         client::Context& context) const override {
+    return run_on_yarn(spec, options, context);
+  }
+
+  [[nodiscard]] bool lists_jobs() const override { return true; }
+  [[nodiscard]] Result<std::unique_ptr<cluster::Site>> site(
+      const client::Context& context) const override {
+    GANGRUN_ASSIGN(const auto access, hadoop_access(context));
+    return std::unique_ptr<cluster::Site>(yarn_site(*access, context));
+  }
+  [[nodiscard]] const client::OwnJobs* own_jobs() const override { return &jobs_; }
+
+  [[nodiscard]] std::optional<client::Doctor> doctor() const override;
+
+ private:
+  YarnJobs jobs_;
+};
+
+Result<client::Examination> examine(const YarnDoctorOptions& options, client::Context& context) {
+  client::Examination examination;
+  const DoctorListener listener{
+      .begins = [](Part) {},
+      .found = [&examination](Part,
+                              const cluster::Check& check) { examination.checks.push_back(check); },
+      .writes = [](const std::string&) {}};
+  GANGRUN_ASSIGN(examination.is_whole, look_at_yarn(options, listener, context));
+  return examination;
+}
+
+std::optional<client::Doctor> YarnPlace::doctor() const {
+  const auto options = std::make_shared<YarnDoctorOptions>();
+  return client::Doctor{
+      .examined = "this cluster",
+      .subject = "a cluster",
+      .example = "--remote --queue ml",
+      .flags = {{"--remote", &options->from_node, "",
+                 "On YARN: also run a small job, and check from inside its container"},
+                {"-q,--queue", &options->queue, "NAME",
+                 "On YARN: the queue to submit to (default)"},
+                {"--file-system", &options->file_systems, "URL",
+                 "On YARN: an additional file system to check: hdfs://other"},
+                {"--python", &options->python, "FILE",
+                 "On YARN: the Python whose TensorFlow must reach HDFS (default: python3)"}},
+      .examine = [options](client::Context& context) { return examine(*options, context); }};
+}
+
+}  // namespace
+
+std::unique_ptr<client::Place> yarn_place() { return std::make_unique<YarnPlace>(); }
+
+}  // namespace gangrun::yarn::commands

@@ -1,0 +1,82 @@
+#include "yarn/key_copy.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "base/format.h"
+#include "base/pause.h"
+#include "base/strings.h"
+#include "yarn/job_access.h"
+#include "yarn/journal_copy.h"
+
+namespace gangrun::yarn {
+
+namespace {
+
+using base::Result;
+
+// Replaces what may be there: a try before may have come through without our knowing.
+Result<> store(hadoop::WebHdfs& files, const std::string& folder, const std::string& path,
+               const std::string& bytes, bool is_first, base::Instant deadline) {
+  if (is_first) GANGRUN_TRY(files.make_folders(folder, kOwnFolder, deadline));
+  return files.replace(path, bytes, kOwnFile, deadline);
+}
+
+// The last parts of the newest segments first: what is left is the beginning of some.
+Result<> forget(hadoop::WebHdfs& files, const std::string& folder, int segment) {
+  const base::Instant deadline = std::chrono::steady_clock::now() + kKeyPartTimeout;
+  GANGRUN_ASSIGN(const auto listed, files.list(folder, deadline));
+  std::vector<std::string> names;
+  for (const hadoop::FileStatus& file : listed) {
+    const auto number = base::parse_integer(base::split(file.name, '.').front());
+    if (number && *number < segment) names.push_back(file.name);
+  }
+  std::sort(names.begin(), names.end(), std::greater<>());
+  for (const std::string& name : names) {
+    const auto removed = files.remove(base::format("{}/{}", folder, name), false, deadline);
+    if (!removed.ok()) return removed.error();
+  }
+  return {};
+}
+
+}  // namespace
+
+KeyCopy::KeyCopy(net::EventLoop& loop, base::Logger& logger, hadoop::WebHdfs files,
+                 std::string folder)
+    : logger_(logger),
+      files_(std::make_shared<hadoop::WebHdfs>(std::move(files))),
+      folder_(std::move(folder)),
+      worker_(loop, 1) {}
+
+void KeyCopy::keep(int segment, int part, std::string bytes, std::function<void(Result<>)> done) {
+  const auto submitted = worker_.run(
+      [files = files_, folder = folder_, bytes = std::move(bytes), is_first = part == 1,
+       path = base::format("{}/{:06}.{:05}", folder_, segment, part)] {
+        const base::Instant limit = std::chrono::steady_clock::now() + kKeyCopyTimeout;
+        while (true) {
+          const base::Instant now = std::chrono::steady_clock::now();
+          const auto stored = store(*files, folder, path, bytes, is_first, now + kKeyPartTimeout);
+          if (stored.ok() || !may_pass(stored.error()) || now + kKeyPartPause >= limit) {
+            return stored;
+          }
+          base::pause_for(kKeyPartPause);
+        }
+      },
+      done);
+  if (!submitted.ok()) done(submitted.error());
+}
+
+void KeyCopy::forget_before(int segment) {
+  const auto note = [this](const Result<>& forgotten) {
+    if (!forgotten.ok()) logger_.warning("old keys: {}", forgotten.error().message);
+  };
+  const auto submitted = worker_.run(
+      [files = files_, folder = folder_, segment] { return forget(*files, folder, segment); },
+      note);
+  if (!submitted.ok()) note(submitted.error());
+}
+
+}  // namespace gangrun::yarn

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "cluster/far_keys.h"
+#include "hadoop/web_hdfs.h"
+#include "net/event_loop.h"
+#include "net/workers.h"
+
+namespace gangrun::yarn {
+
+// One try to store a part, the pause after one that failed, and how long it is tried: the tasks
+// wait for it.
+inline constexpr std::chrono::seconds kKeyPartTimeout{20};
+inline constexpr std::chrono::seconds kKeyPartPause{1};
+inline constexpr std::chrono::seconds kKeyCopyTimeout{40};
+
+// The records of a job's keys on the cluster's file system, as files "000001.00042", as those of a
+// journal (JournalCopy), by whose fetch_journal() the next master gets them.
+inline constexpr const char* kKeysFolder = "/keys";  // of the job's own folder
+
+class KeyCopy final : public cluster::FarKeys {
+ public:
+  KeyCopy(net::EventLoop& loop, base::Logger& logger, hadoop::WebHdfs files, std::string folder);
+
+  void keep(int segment, int part, std::string bytes,
+            std::function<void(base::Result<>)> done) override;
+  void forget_before(int segment) override;
+
+ private:
+  base::Logger& logger_;
+  const std::shared_ptr<hadoop::WebHdfs> files_;
+  const std::string folder_;
+  net::Workers worker_;  // last: what runs on it uses the others
+};
+
+}  // namespace gangrun::yarn

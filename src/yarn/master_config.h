@@ -1,0 +1,113 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/described.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "base/secret.h"
+#include "hadoop/records.h"
+#include "job/spec.h"
+#include "mirror/zookeeper_files.h"
+#include "net/certificate.h"
+#include "yarn/job_access.h"
+
+namespace gangrun::base {
+
+// Structs of rooms that know nothing of a master, as one is told of them.
+template <>
+struct RowsOf<net::JobCertificate> {
+  static constexpr auto rows() {
+    return std::tuple(row("certificate", &net::JobCertificate::certificate_pem),
+                      row("key", &net::JobCertificate::key_pem));
+  }
+};
+
+template <>
+struct RowsOf<hadoop::LocalResource> {
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    using Resource = hadoop::LocalResource;
+    return std::tuple(row("scheme", &Resource::scheme), row("host", &Resource::host),
+                      row("port", &Resource::port), row("path", &Resource::path),
+                      row("size", &Resource::size), row("timestamp", &Resource::timestamp),
+                      row("type", &Resource::type, ByNumber{}),
+                      row("visibility", &Resource::visibility, ByNumber{}));
+  }
+};
+
+template <>
+struct RowsOf<hadoop::NodeReport> {
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(flat_row(&hadoop::NodeReport::id), row("rack", &hadoop::NodeReport::rack));
+  }
+};
+
+template <>
+struct RowsOf<hadoop::NodeId> {
+  static constexpr auto rows() { return std::tuple(row("host", &hadoop::NodeId::host)); }
+};
+
+}  // namespace gangrun::base
+
+namespace gangrun::yarn {
+
+// Under which the master finds its configuration among its container's credentials: there it is in
+// neither a command line nor a launch script, and only the job's user and YARN can read it.
+inline constexpr const char* kMasterConfigSecret = "gangrun.master";
+
+// A submission travels through the ResourceManager's store; ZooKeeper, a usual one, takes 1 MiB.
+inline constexpr std::size_t kMaxMasterConfigBytes = std::size_t{768} << 10U;
+
+// Everything that the master of a job on YARN must know.
+struct YarnMasterConfig {
+  job::JobSpec spec;
+  base::Secret secret;
+  mirror::ZooKeeperFiles zookeeper_files{};  // of the client's machine
+  net::JobCertificate certificate;
+  base::WallTime submitted;
+  // The properties of Hadoop's configuration, as the client has it: no node's own is relied upon.
+  std::map<std::string, std::string> hadoop;
+  std::string user;            // who has submitted the job
+  std::string staging_folder;  // of the job, on the cluster's file system
+  std::string history_folder;  // of the user, likewise
+  // Nodes that asks may name.
+  std::vector<hadoop::NodeReport> nodes;
+  // On a cluster with Kerberos; else empty. The service of the token of the job's own file system;
+  // and the principal whose keytab is in the master's container, which can get new tokens.
+  std::string token_service{};
+  std::string principal{};
+  std::string krb5_config{};  // the client's KRB5_CONFIG; used where the node has that file
+  // The files of every task's container, by the name of the link; the agent among them.
+  std::map<std::string, hadoop::LocalResource> files;
+  // The further files of those of one type.
+  std::map<std::string, std::map<std::string, hadoop::LocalResource>> archives;
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("spec", &YarnMasterConfig::spec, YarnSpec{}),
+        base::row("secret", &YarnMasterConfig::secret),
+        base::row("zookeeper_files", &YarnMasterConfig::zookeeper_files),
+        base::flat_row(&YarnMasterConfig::certificate),
+        base::row("submitted", &YarnMasterConfig::submitted),
+        base::row("hadoop", &YarnMasterConfig::hadoop), base::row("user", &YarnMasterConfig::user),
+        base::row("token_service", &YarnMasterConfig::token_service),
+        base::row("principal", &YarnMasterConfig::principal),
+        base::row("krb5_config", &YarnMasterConfig::krb5_config),
+        base::row("staging_folder", &YarnMasterConfig::staging_folder),
+        base::row("history_folder", &YarnMasterConfig::history_folder),
+        base::row("nodes", &YarnMasterConfig::nodes), base::row("files", &YarnMasterConfig::files),
+        base::row("archives", &YarnMasterConfig::archives));
+  }
+  // The certificate's fingerprint follows from it.
+  base::Result<> complete();
+};
+
+}  // namespace gangrun::yarn

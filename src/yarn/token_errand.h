@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/described.h"
+#include "base/result.h"
+
+// What the master, which is one static file and cannot load Kerberos, has `gangrun` do for it: to
+// get new tokens by the keytab that the job has brought.
+namespace gangrun::yarn {
+
+// The hidden command of gangrun, and what follows it: the file that holds the errand.
+inline constexpr const char* kTokenErrandCommand = "__get-tokens";
+inline constexpr std::size_t kMaxTokenErrandBytes = std::size_t{1} << 20U;
+
+struct TokenErrand {
+  std::map<std::string, std::string> hadoop;  // Hadoop's configuration
+  std::string user;
+  std::string principal;
+  std::string keytab;       // a file
+  std::string krb5_config;  // a file, used where it is there; may be empty
+  std::vector<std::string> file_systems;
+  std::string output;  // the file into which the tokens go, for its owner only
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("hadoop", &TokenErrand::hadoop), base::row("user", &TokenErrand::user),
+        base::row("principal", &TokenErrand::principal), base::row("keytab", &TokenErrand::keytab),
+        base::row("krb5_config", &TokenErrand::krb5_config),
+        base::row("file_systems", &TokenErrand::file_systems),
+        base::row("output", &TokenErrand::output));
+  }
+
+  bool operator==(const TokenErrand&) const = default;
+};
+
+// The one line that it prints: until when the new tokens are good.
+std::string token_answer(base::WallTime ends);
+// From all that it printed; kInternal where that is no answer, with its last words.
+base::Result<base::WallTime> token_answer_from(const std::string& output);
+
+}  // namespace gangrun::yarn

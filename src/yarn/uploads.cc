@@ -1,0 +1,234 @@
+#include "yarn/uploads.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "base/files.h"
+#include "base/format.h"
+#include "base/letters.h"
+#include "base/secret.h"
+#include "base/unique_fd.h"
+#include "hadoop/archive.h"
+#include "hadoop/file_system.h"
+#include "yarn/bundles.h"
+
+namespace gangrun::yarn {
+
+namespace {
+
+using base::Result;
+
+// A keytab of a few keys has a few hundred bytes.
+constexpr std::size_t kMaxOwnBytes = std::size_t{4} << 20U;
+
+Result<std::uint64_t> size_of(int fd, const std::string& what) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return base::from_errno(errno, what);
+  return static_cast<std::uint64_t>(info.st_size);
+}
+
+Result<hadoop::Content> content_of(const std::string& name, int fd) {
+  hadoop::Content content;
+  content.name = name;
+  content.file.fd = fd;
+  GANGRUN_ASSIGN(content.file.length, size_of(fd, name));
+  return content;
+}
+
+// The name of an archive there, whatever its name is here: nodes go by the ending, and one
+// content is to have one name.
+std::string packed_name(const std::string& path) {
+  const std::string name = base::in_small_letters(path);
+  for (const char* ending : {".zip", ".tar"}) {
+    if (name.ends_with(ending)) return std::string("archive") + ending;
+  }
+  return "archive.tar.gz";
+}
+
+// "/user/ana/x" of "hdfs://name/user/ana/x".
+std::string path_of(const std::string& url) {
+  const std::size_t authority = url.find("://");
+  const std::size_t slash = authority == std::string::npos ? 0 : url.find('/', authority + 3);
+  return slash == std::string::npos ? std::string("/") : url.substr(slash);
+}
+
+}  // namespace
+
+Uploads::Uploads(const hadoop::Configuration& configuration, hadoop::WebHdfs& files,
+                 const YarnPaths& paths, const hadoop::Account& account, const base::Clock& clock,
+                 const std::string& digests, Progress progress)
+    : configuration_(configuration),
+      files_(files),
+      paths_(paths),
+      account_(account),
+      clock_(clock),
+      digests_(digests),
+      progress_(std::move(progress)) {}
+
+Result<std::map<std::string, hadoop::LocalResource>> Uploads::put(
+    const std::string& agent_program, const jobfile::ShippedFiles& shipped,
+    base::Instant deadline) {
+  std::map<std::string, hadoop::LocalResource> resources;
+  GANGRUN_ASSIGN(resources[kAgentLink], put_program(agent_program, kAgentLink, deadline));
+  GANGRUN_TRY(put_files(shipped.local, deadline, resources));
+  for (const jobfile::ClusterFile& file : shipped.there) {
+    GANGRUN_ASSIGN(resources[file.name], find_there("files", file.url, deadline));
+  }
+  return resources;
+}
+
+Result<hadoop::LocalResource> Uploads::ensure(const std::string& base,
+                                              hadoop::Visibility visibility,
+                                              hadoop::Content content, const std::string& shown,
+                                              base::Instant deadline) {
+  if (content.digest.empty()) {
+    GANGRUN_ASSIGN(content.digest, hadoop::digest_of(content.file));
+  }
+  hadoop::ContentStore store(files_, base, visibility);
+  const std::uint64_t size = content.file.length;
+  GANGRUN_ASSIGN(const auto found, store.ensure(
+                                       content, clock_.wall_now(),
+                                       [&](std::uint64_t sent) {
+                                         if (progress_) progress_(shown, sent, size);
+                                       },
+                                       deadline));
+  // An upload makes room for itself.
+  if (found.uploaded) (void)store.clean(clock_.wall_now(), kCacheAge, deadline);
+  return found.resource;
+}
+
+Result<hadoop::LocalResource> Uploads::put_client(const std::string& path, base::Instant deadline) {
+  return put_program(path, kClientLink, deadline);
+}
+
+Result<hadoop::LocalResource> Uploads::put_own(const std::string& path, const std::string& folder,
+                                               const char* link, base::Instant deadline) {
+  GANGRUN_ASSIGN(std::string bytes, base::read_file(path, kMaxOwnBytes));
+  const base::Secret content(std::move(bytes));
+  hadoop::LocalResource resource;
+  resource.scheme = files_.file_system().scheme;
+  resource.host = files_.file_system().host;
+  resource.port = files_.file_system().port;
+  resource.path = base::format("{}/{}", folder, link);
+  // Not by its contents: such a file would stay for the next job.
+  GANGRUN_TRY(files_.create(resource.path, content.reveal(), {.permission = 0600}, deadline));
+  GANGRUN_ASSIGN(const hadoop::FileStatus status, files_.status(resource.path, deadline));
+  resource.size = static_cast<std::int64_t>(status.length);
+  resource.timestamp = status.modification_time;
+  resource.visibility = hadoop::Visibility::kApplication;
+  return resource;
+}
+
+Result<hadoop::LocalResource> Uploads::put_program(const std::string& path, const char* name,
+                                                   base::Instant deadline) {
+  const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return base::from_errno(errno, base::format("open {}", path));
+  GANGRUN_ASSIGN(const hadoop::Content content, content_of(name, file.get()));
+  auto shared =
+      ensure(paths_.shared(), hadoop::Visibility::kPublic, content, content.name, deadline);
+  if (shared.ok() || shared.error().code != base::Code::kFailedPrecondition) return shared;
+  return ensure(paths_.cache(), hadoop::Visibility::kPrivate, content, content.name, deadline);
+}
+
+Result<> Uploads::put_files(const std::vector<jobfile::LocalFile>& files, base::Instant deadline,
+                            std::map<std::string, hadoop::LocalResource>& resources) {
+  const Bundles bundles =
+      bundles_of(files, [](const std::string& path) { return bytes_below(path, kOwnBundleBytes); });
+  if (!bundles.common.empty()) {
+    GANGRUN_ASSIGN(resources[kFilesLink], put_archive(bundles.common, kArchiveName, deadline));
+  }
+  int folders = 0;
+  for (const jobfile::LocalFile& file : bundles.own) {
+    std::error_code failed;
+    const std::string real = std::filesystem::canonical(file.path, failed).string();
+    if (failed) return base::from_errno(failed.value(), base::format("find {}", file.path));
+    if (std::filesystem::is_directory(real, failed)) {
+      const std::string link = base::format("{}{}", kOwnFolderLink, ++folders);
+      GANGRUN_ASSIGN(resources[link], put_archive({file}, file.name, deadline));
+    } else {
+      GANGRUN_ASSIGN(resources[file.name], put_file(real, file.name, file.name, deadline));
+    }
+  }
+  return {};
+}
+
+Result<hadoop::LocalResource> Uploads::put_archive(const std::vector<jobfile::LocalFile>& files,
+                                                   const std::string& shown,
+                                                   base::Instant deadline) {
+  const std::string folder = "/tmp";
+  const base::UniqueFd archive(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!archive.valid()) return base::from_errno(errno, base::format("make a file in {}", folder));
+  std::vector<hadoop::ArchiveSource> sources;
+  sources.reserve(files.size());
+  for (const jobfile::LocalFile& file : files) sources.push_back({file.name, file.path});
+  GANGRUN_TRY(hadoop::write_archive(sources, {}, [&archive](std::string_view bytes) {
+    return base::write_all(archive.get(), bytes, "the archive of the job's files");
+  }));
+  GANGRUN_ASSIGN(const hadoop::Content content, content_of(kArchiveName, archive.get()));
+  GANGRUN_ASSIGN(hadoop::LocalResource resource,
+                 ensure(paths_.cache(), hadoop::Visibility::kPrivate, content, shown, deadline));
+  resource.type = hadoop::LocalResourceType::kArchive;
+  return resource;
+}
+
+Result<hadoop::LocalResource> Uploads::put_file(const std::string& path, const std::string& stored,
+                                                const std::string& shown, base::Instant deadline) {
+  const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return base::from_errno(errno, base::format("open {}", path));
+  GANGRUN_ASSIGN(hadoop::Content content, content_of(stored, file.get()));
+  GANGRUN_ASSIGN(content.digest, digests_.digest_of(path, file.get(), clock_.wall_now()));
+  return ensure(paths_.cache(), hadoop::Visibility::kPrivate, std::move(content), shown, deadline);
+}
+
+Result<std::map<std::string, std::map<std::string, hadoop::LocalResource>>> Uploads::put_archives(
+    const std::vector<jobfile::ShippedArchive>& archives, base::Instant deadline) {
+  std::map<std::string, hadoop::LocalResource> known;  // by source: types share them
+  std::map<std::string, std::map<std::string, hadoop::LocalResource>> resources;
+  for (const jobfile::ShippedArchive& archive : archives) {
+    if (!known.contains(archive.source)) {
+      const bool is_there = jobfile::is_cluster_url(archive.source);
+      auto resource =
+          is_there ? find_there("archives." + archive.folder, archive.source, deadline)
+                   : put_file(archive.source, packed_name(archive.source),
+                              archive.source.substr(archive.source.rfind('/') + 1), deadline);
+      if (!resource.ok()) return std::move(resource).error();
+      resource->type = hadoop::LocalResourceType::kArchive;
+      known[archive.source] = *std::move(resource);
+    }
+    resources[archive.type][archive.folder] = known[archive.source];
+  }
+  return resources;
+}
+
+Result<hadoop::LocalResource> Uploads::find_there(const std::string& key, const std::string& url,
+                                                  base::Instant deadline) {
+  GANGRUN_ASSIGN(const hadoop::FileSystem system, hadoop::find_file_system(configuration_, url));
+  hadoop::WebHdfs files(system, hadoop::web_hdfs_options(account_));
+  const std::string path = path_of(url);
+  const auto status = files.status(path, deadline);
+  if (!status.ok())
+    return base::invalid_argument(base::format("{}: {}", key, status.error().message));
+  if (status->is_folder) {
+    return base::invalid_argument(
+        base::format("{}: {} is a folder; allowed on the cluster's file system: files, and "
+                     "archives of folders",
+                     key, url));
+  }
+  hadoop::LocalResource resource;
+  resource.scheme = system.scheme;
+  resource.host = system.host;
+  resource.port = system.port;
+  resource.path = path;
+  resource.size = static_cast<std::int64_t>(status->length);
+  resource.timestamp = status->modification_time;
+  return resource;
+}
+
+}  // namespace gangrun::yarn

@@ -1,0 +1,230 @@
+#include "yarn/yarn_options.h"
+
+#include "job/limits.h"
+
+namespace gangrun::yarn {
+
+namespace {
+
+using base::Json;
+using job::JobSpec;
+using job::PlanForm;
+using jobfile::Field;
+using jobfile::FieldRow;
+using jobfile::FlagForms;
+using jobfile::own_field;
+using jobfile::section_field;
+
+constexpr std::string_view kAclForm = "users and groups, \"user,user group,group\"";
+
+constexpr FieldRow<JobSpec> kYarnMasterFields[] = {
+    section_field<&YarnOptions::master, &job::Resources::memory_mib>({
+        .key = "memory",
+        .about = "Memory of the job's master",
+        .min = 1,
+        .is_always_written = true,
+        .flag =
+            {
+                .names = "--master-memory",
+                .forms = FlagForms::kOneValue,
+                .help = "Memory of the job's master on YARN (256m)",
+                .reference = "memory",
+            },
+    }),
+    section_field<&YarnOptions::master, &job::Resources::vcores>({
+        .key = "vcores",
+        .about = "Processor cores of the job's master",
+        .min = 1,
+        .max = job::kMaxVcoresPerTask,
+        .is_always_written = true,
+        .flag =
+            {
+                .names = "--master-vcores",
+                .forms = FlagForms::kOneValue,
+                .help = "Cores of the job's master on YARN (1)",
+                .reference = "cores",
+            },
+    }),
+    section_field<&YarnOptions::master_label>({
+        .key = "label",
+        .about = "Node label of the job's master",
+        .allowed = "a node label; nodes without one are \"\"",
+        .schema = R"({"$ref": "#/$defs/label"})",
+    }),
+};
+
+constexpr FieldRow<JobSpec> kYarnFields[] = {
+    section_field<&YarnOptions::queue>({
+        .key = "queue",
+        .about = "Queue",
+        .allowed = "the name of a queue",
+        .reference = "the queue, with or without its path: `root.research`; no blanks",
+        .default_words = "`default`",
+        .schema = R"({"maxLength": 1024})",
+    }),
+    section_field<&YarnOptions::priority>({
+        .key = "priority",
+        .about = "Priority in the queue; a larger number goes first",
+        .max = kMaxPriority,
+        .flag =
+            {
+                .names = "--priority",
+                .forms = FlagForms::kOneValue,
+                .help = "Priority on YARN; higher ones run first",
+            },
+        .reference =
+            "{range}; of jobs in one queue, the larger number goes first; values over "
+            "`yarn.cluster.max-application-priority` (0 if not configured) are reduced to it",
+        .default_words = "the queue's",
+    }),
+    section_field<&YarnOptions::tags>({
+        .key = "tags",
+        .about = "Tags by which the job can be found",
+        .allowed = "texts, a tag, a text",
+        .flag =
+            {
+                .names = "--tag",
+                .forms = FlagForms::kItems,
+                .value = "TAG,...",
+                .help = "Tag of the application on YARN",
+                .reference = "`night,wine`; replaces the file's",
+            },
+        .reference = "a list of ASCII texts without blanks and commas, at most 100 of at most 100 "
+                     "characters; a cluster may allow fewer, and may convert them to lower case",
+        .default_words = "none",
+        .schema =
+            R"({"type": "array", "maxItems": 100, "uniqueItems": true, "items": {"type": "string", "pattern": "^[!-+.-~-]{1,100}$"}})",
+    }),
+    own_field<JobSpec>(
+        {
+            .key = "master",
+            .about = "Container of the job's master",
+            .reference =
+                "`{memory, vcores, label}` of the master's container; at least 1 MiB and 1 core",
+            .default_words = "`{memory: 256 MiB, vcores: 1}`",
+            .schema = R"({"oneOf": [{"$ref": "#/$defs/yarn_master"}, {"type": "null"}]})",
+        },
+        [](const Field& field, JobSpec& job) {
+          return jobfile::read_fields<JobSpec>(field, kYarnMasterFields, job);
+        },
+        [](const JobSpec& job, PlanForm form) {
+          return jobfile::json_of_fields<JobSpec>(kYarnMasterFields, job, form);
+        }),
+    section_field<&YarnOptions::view_acl>({
+        .key = "view_acl",
+        .about = "Who else may see the job: \"user,user group,group\", or *",
+        .allowed = kAclForm,
+        .reference = "who else may see the job and its logs: users, a blank, groups (`ann,bob "
+                     "research`), or `*`",
+        .default_words = "the cluster's",
+    }),
+    section_field<&YarnOptions::modify_acl>({
+        .key = "modify_acl",
+        .about = "Who else may end the job, in the same form",
+        .allowed = kAclForm,
+        .reference = "who else may end it, in the same form",
+        .default_words = "the cluster's",
+    }),
+    section_field<&YarnOptions::max_attempts>({
+        .key = "max_attempts",
+        .about = "How often YARN starts a master; 0 means as often as the cluster allows",
+        .max = kMaxMasterAttempts,
+        .is_always_written = true,
+        .reference = "how often YARN starts a master, {range}; 0 is what the cluster allows",
+    }),
+    section_field<&YarnOptions::container_runtime>({
+        .key = "container_runtime",
+        .about = "What runs the images of tasks: the choice of Hadoop's configuration, YARN "
+                 "itself, or the agent",
+        .is_always_written = true,
+        .reference = "what runs the tasks' images. `docker`: YARN itself; `none`: our agent, with "
+                     "the container engine of its node; `auto`: YARN if "
+                     "`yarn.nodemanager.runtime.linux.allowed-runtimes` lists `docker`, else our "
+                     "agent. See [containers](containers.md)",
+    }),
+    section_field<&YarnOptions::file_systems>({
+        .key = "file_systems",
+        .about = "Other file systems for which the tasks get tokens, on a cluster with Kerberos",
+        .allowed = "texts, a URL, hdfs://…",
+        .flag =
+            {
+                .names = "--file-system",
+                .forms = FlagForms::kEach,
+                .value = "URL",
+                .help = "With Kerberos: an additional file system for which the tasks get tokens",
+                .reference = "one URL; once per URL; replaces the file's",
+            },
+        .reference = "on a [cluster with Kerberos](secure-clusters.md): URLs of more file systems "
+                     "for which the tasks get tokens, at most 100",
+        .default_words = "only the cluster's own",
+        .schema =
+            R"({"type": "array", "maxItems": 100, "items": {"type": "string", "pattern": "^[^:]+://"}})",
+    }),
+    section_field<&YarnOptions::principal>({
+        .key = "principal",
+        .about = "Kerberos principal to use: name@REALM",
+        .allowed = "a Kerberos principal, name@REALM",
+        .flag =
+            {
+                .names = "--principal",
+                .forms = FlagForms::kOneValue,
+                .value = "NAME@REALM",
+                .help = "Kerberos principal to use (default: the ticket's)",
+            },
+        .reference = "the Kerberos principal to use: `name@REALM`",
+        .default_words = "that of the ticket or the keytab",
+    }),
+    section_field<&YarnOptions::keytab>({
+        .key = "keytab",
+        .about = "A file with the principal's keys; with it, the job's tokens are replaced before "
+                 "they expire",
+        .allowed = "a file with keys",
+        .flag =
+            {
+                .names = "--keytab",
+                .forms = FlagForms::kOneValue,
+                .value = "FILE",
+                .help = "Keytab of the principal, instead of a ticket; the job keeps it to replace "
+                        "its tokens before they expire",
+            },
+        .reference = "a file with the principal's keys, relative to the folder where `gangrun` is "
+                     "called; it goes with the job",
+        .default_words = "the ticket cache, which `kinit` fills",
+    }),
+    section_field<&YarnOptions::as>({
+        .key = "as",
+        .about = "User to run the job as, if the cluster allows you to act for others",
+        .allowed = "the name of a user",
+        .flag =
+            {
+                .names = "--as",
+                .forms = FlagForms::kOneValue,
+                .value = "USER",
+                .help = "Run the job as this user (the cluster must allow you to be a proxy user)",
+            },
+        .reference = "the user to run the job as, if the cluster allows you to act for others",
+        .default_words = "the user who submits it",
+    }),
+};
+
+}  // namespace
+
+std::string_view to_string(ContainerRuntime runtime) {
+  switch (runtime) {
+    case ContainerRuntime::kAuto: return "auto";
+    case ContainerRuntime::kDocker: return "docker";
+    case ContainerRuntime::kNone: return "none";
+  }
+  return "auto";
+}
+
+const jobfile::Section& YarnOptions::section() {
+  static const jobfile::Section kSection{.key = kKey,
+                                         .about = "Settings for YARN",
+                                         .fields = kYarnFields,
+                                         .parts = {{"master.", kYarnMasterFields}},
+                                         .make = job::make_options<YarnOptions>};
+  return kSection;
+}
+
+}  // namespace gangrun::yarn

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "cluster/site.h"
+#include "hadoop/account.h"
+#include "hadoop/configuration.h"
+#include "hadoop/records.h"
+#include "hadoop/resource_manager.h"
+#include "hadoop/web_hdfs.h"
+#include "net/client.h"
+#include "yarn/job_access.h"
+
+namespace gangrun::yarn {
+
+// How long one question to the cluster, or to a job's master, may take.
+inline constexpr std::chrono::seconds kQuestionTimeout{10};
+// YARN tells nobody of a change: so often it is asked.
+inline constexpr std::chrono::milliseconds kLookAtYarn{300};
+
+// A file that a task has left as output, on the cluster's file system.
+struct FarOutput {
+  std::string task;  // "worker-0"
+  std::string name;  // relative to the task's folder
+  std::uint64_t bytes = 0;
+  std::int64_t modified_ms = 0;  // since the epoch
+  bool is_executable = false;
+  bool is_folder = false;  // an empty one
+};
+
+// The jobs on a YARN cluster, seen from any machine with its configuration. A job is
+// "application_1700000000000_0001", or "last": the user's newest.
+class YarnSite final : public cluster::Site {
+ public:
+  YarnSite(hadoop::Configuration configuration, hadoop::FileSystem file_system,
+           hadoop::Account account, const base::Clock& clock);
+
+  base::Result<std::vector<cluster::ListedJob>> list() override;
+  base::Result<job::JobStatus> status(std::string_view job) override;
+  base::Result<std::unique_ptr<cluster::LogReader>> logs(
+      std::string_view job, const cluster::LogRequest& request) override;
+  base::Result<job::ClusterSpec> cluster_spec(std::string_view job, int generation,
+                                              base::Instant deadline) override;
+  base::Result<> stop(std::string_view job, bool at_once, const std::string& by) override;
+  base::Result<cluster::Answer> ask(std::string_view job,
+                                    const cluster::Question& question) override;
+  base::Result<cluster::TunnelAgent> tunnel_agent(std::string_view job,
+                                                  const job::TaskId& task) override;
+  base::Result<std::vector<cluster::TaskResult>> results(std::string_view job) override;
+  base::Result<> read_result(std::string_view job, const job::TaskId& task,
+                             const cluster::ResultSink& sink) override;
+  // The further questions of its commands.
+
+  // kPermissionDenied where the job is another user's: of a running one, YARN alone is heard.
+  base::Result<> check_is_own(std::string_view job);
+  // The job's own id; kFailedPrecondition where it has not ended, kPermissionDenied where it is
+  // another user's.
+  base::Result<std::string> ended_job(std::string_view job);
+  base::Result<std::string> id_of(std::string_view job);
+  // All files that tasks have left as their outputs, or those of one task ("worker-0").
+  base::Result<std::vector<FarOutput>> outputs(std::string_view job, const std::string& task);
+  // One of them, piece by piece. An error of the sink is passed on.
+  base::Result<> read_output(std::string_view job, const FarOutput& output,
+                             const cluster::ResultSink& sink);
+  // Takes away all that the file system has of a job that has ended.
+  base::Result<> remove(std::string_view job);
+
+  base::Result<> wait_for_change(std::string_view job, base::Instant deadline) override;
+  base::Result<> wait_for_cluster(std::string_view job, base::Instant deadline) override;
+
+ private:
+  // The address at which a running job's master answers.
+  struct Master {
+    net::Endpoint endpoint;
+    base::Secret secret;
+  };
+
+  base::Result<hadoop::ApplicationId> find(std::string_view job);
+  // kUnavailable where it has none now.
+  base::Result<Master> master_of(std::string_view job);
+  // The secret of a job of this user; kept, since it never changes.
+  base::Result<const JobAccess*> access(const hadoop::ApplicationReport& report);
+  base::Result<YarnPaths> paths();
+  base::Result<job::JobStatus> ended_status(const hadoop::ApplicationReport& report);
+  // Empty where no task has left any yet.
+  base::Result<std::string> results_folder(const hadoop::ApplicationId& id);
+  void clear_away(const hadoop::ApplicationId& id, const YarnPaths& paths);
+  base::Result<job::JobStatus> waiting_status(const hadoop::ApplicationReport& report);
+  // "; label gpu has …" for each label that the job names; empty: none, or nobody can say.
+  std::string label_words_of(const job::JobSpec& spec);
+  base::Result<> wait_for_logs(hadoop::ApplicationReport report);
+  [[nodiscard]] base::Instant soon() const { return clock_.now() + kQuestionTimeout; }
+
+  const hadoop::Configuration configuration_;
+  const base::Clock& clock_;
+  const hadoop::Account account_;
+  hadoop::ResourceManagerClient resource_manager_;
+  hadoop::WebHdfs files_;
+  std::string home_;
+  std::map<hadoop::ApplicationId, JobAccess> access_;
+  std::vector<hadoop::NodeReport> nodes_;
+  std::optional<base::Instant> nodes_seen_;
+};
+
+// The state of a job as far as YARN itself knows it.
+job::JobState state_of(const hadoop::ApplicationReport& report);
+// The address at which the job's master serves commands; none: it has not registered yet.
+std::optional<net::Endpoint> endpoint_of(const hadoop::ApplicationReport& report,
+                                         const std::string& fingerprint);
+
+}  // namespace gangrun::yarn

@@ -1,0 +1,113 @@
+#include <deque>
+#include <utility>
+
+#include "base/format.h"
+#include "yarn/yarn_site.h"
+
+// The files of a job that has ended in the cluster's file system: those of tasks, and all else.
+namespace gangrun::yarn {
+
+namespace {
+
+using base::Result;
+
+constexpr std::size_t kMaxFarOutputs = 100'000;
+// One file; where nothing moves it ends much earlier.
+constexpr std::chrono::hours kReadLimit(24);
+constexpr std::chrono::minutes kRemoveLimit(5);
+
+// A folder of a task that is being written has a name that is hidden.
+bool is_hidden(const std::string& name) { return name.empty() || name.front() == '.'; }
+
+}  // namespace
+
+Result<std::string> YarnSite::id_of(std::string_view job) {
+  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
+  return hadoop::to_string(id);
+}
+
+Result<std::string> YarnSite::ended_job(std::string_view job) {
+  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
+  std::string name = hadoop::to_string(id);
+  const auto report = resource_manager_.report(id, soon());
+  if (report.ok()) {
+    if (report->user != account_.user) {
+      return base::Error{
+          base::Code::kPermissionDenied,
+          base::format("{} is a job of {}, who alone can remove it", name, report->user)};
+    }
+    if (hadoop::is_final(report->state)) return name;
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("{} has not ended; gangrun kill {} ends it", name, name)};
+  }
+  if (report.error().code != base::Code::kNotFound) return report.error();
+  // YARN forgets jobs that have ended; what is kept of them stays.
+  GANGRUN_ASSIGN(const YarnPaths paths, this->paths());
+  for (const std::string& folder : {paths.history(id), paths.staging(id)}) {
+    if (files_.status(folder, soon()).ok()) return name;
+  }
+  return report.error();
+}
+
+Result<std::vector<FarOutput>> YarnSite::outputs(std::string_view job, const std::string& task) {
+  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
+  GANGRUN_ASSIGN(const YarnPaths paths, this->paths());
+  const std::string top = paths.history(id) + kOutputsFolder;
+  std::vector<FarOutput> outputs;
+  std::deque<std::pair<std::string, std::string>> folders;  // of which task, and what below it
+  auto tasks = files_.list(top, soon());
+  if (!tasks.ok() && tasks.error().code == base::Code::kNotFound) return outputs;
+  if (!tasks.ok()) return std::move(tasks).error();
+  for (const hadoop::FileStatus& each : *tasks) {
+    if (!each.is_folder || is_hidden(each.name) || (!task.empty() && each.name != task)) continue;
+    folders.emplace_back(each.name, "");
+  }
+  while (!folders.empty()) {
+    const auto [owner, inside] = std::move(folders.front());
+    folders.pop_front();
+    GANGRUN_ASSIGN(const auto listed,
+                   files_.list(base::format("{}/{}{}", top, owner, inside), soon()));
+    if (listed.empty() && !inside.empty()) {
+      outputs.push_back({.task = owner, .name = inside.substr(1), .is_folder = true});
+    }
+    for (const hadoop::FileStatus& each : listed) {
+      if (each.is_folder) {
+        folders.emplace_back(owner, base::format("{}/{}", inside, each.name));
+        continue;
+      }
+      outputs.push_back({.task = owner,
+                         .name = base::format("{}/{}", inside, each.name).substr(1),
+                         .bytes = each.length,
+                         .modified_ms = each.modification_time,
+                         .is_executable = (each.permission & 0100U) != 0});
+    }
+    if (outputs.size() + folders.size() > kMaxFarOutputs) {
+      return base::Error{base::Code::kResourceExhausted,
+                         base::format("{} has more than {} files", top, kMaxFarOutputs)};
+    }
+  }
+  return outputs;
+}
+
+Result<> YarnSite::read_output(std::string_view job, const FarOutput& output,
+                               const cluster::ResultSink& sink) {
+  if (output.bytes == 0) return {};
+  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
+  GANGRUN_ASSIGN(const YarnPaths paths, this->paths());
+  return files_.read_to(
+      base::format("{}{}/{}/{}", paths.history(id), kOutputsFolder, output.task, output.name),
+      output.bytes, sink, clock_.now() + kReadLimit);
+}
+
+Result<> YarnSite::remove(std::string_view job) {
+  GANGRUN_ASSIGN(const std::string name, ended_job(job));
+  GANGRUN_ASSIGN(const hadoop::ApplicationId id, hadoop::application_id_from(name));
+  GANGRUN_ASSIGN(const YarnPaths paths, this->paths());
+  for (const std::string& folder : {paths.staging(id), paths.history(id)}) {
+    const auto removed = files_.remove(folder, true, clock_.now() + kRemoveLimit);
+    if (!removed.ok()) return removed.error().context(base::format("{} is still there", folder));
+  }
+  return {};
+}
+
+}  // namespace gangrun::yarn
