@@ -104,7 +104,6 @@ class NullLogger final : public base::Logger {
 class NullListener final : public master::Listener {
  public:
   void on_changed() override {}
-  void on_published(const job::ClusterSpec&) override {}
   void on_incomplete_log(const job::TaskId&, std::string_view) override {}
   void on_warning(std::string_view sentence) override {
     std::fputs((std::string(sentence) + "\n").c_str(), stderr);

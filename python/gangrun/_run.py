@@ -420,7 +420,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
         restarts: Union[None, int, Mapping[str, Any]] = None, timeouts: Optional[Mapping[str, Any]] = None,
         success: Optional[str] = None, yarn: Optional[Mapping[str, Any]] = None,
         kubernetes: Optional[Mapping[str, Any]] = None, outputs: Optional[Sequence[str]] = None,
-        outputs_limit: Union[None, int, str] = None, keep_folders: Optional[bool] = None,
+        outputs_limit: Union[None, int, str] = None, keep_folders: Optional[bool] = None, log_limit: Union[None, int, str] = None,
         principal: Optional[str] = None, keytab: Optional[str] = None, run_as: Optional[str] = None,
         hosts: Optional[Sequence[str]] = None, hostfile: Union[None, str, os.PathLike[str]] = None,
         ssh_config: Union[None, str, os.PathLike[str]] = None,
@@ -437,7 +437,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     files        paths to ship to the tasks, as a list or as name in the task → path; tasks can import modules among them
     env          environment variables of the tasks
     environment  the Python environment of the tasks (gangrun.environments), for all tasks or by task type or label
-    queue, framework, restarts, timeouts, success, yarn, kubernetes, outputs, outputs_limit, keep_folders, job   (docs/job.md)
+    queue, framework, restarts, timeouts, success, yarn, kubernetes, outputs, outputs_limit, keep_folders, log_limit, job   (docs/job.md)
     hosts, hostfile, ssh_config   with on="ssh": ["gpu1:8", "gpu2:8"], or a file with the hosts; ssh's configuration (docs/ssh.md)
     principal, keytab, run_as   Kerberos principal, its keytab, and the user to act for (docs/secure-clusters.md)
     block        False: return once the job is submitted; the job stops when this process exits
@@ -451,7 +451,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     """
     on = "kubernetes" if on == "k8s" else on
     own = {"framework": framework, "restarts": restarts, "timeouts": timeouts, "success": success, "outputs": outputs,
-           "outputs_limit": outputs_limit, "keep_folders": keep_folders}
+           "outputs_limit": outputs_limit, "keep_folders": keep_folders, "log_limit": log_limit}
     keys = _job_keys.keys_of(on, job, own, queue=queue, kubernetes=kubernetes, yarn=yarn, principal=principal, keytab=keytab,
                              run_as=run_as, hosts=hosts, hostfile=hostfile, ssh_config=ssh_config)
     request = _job.Request(tasks=tasks, main=main, args=args, kwargs=kwargs, on=on, name=name, files=files, env=env,

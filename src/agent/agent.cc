@@ -21,6 +21,7 @@
 #include "frameworks/environment.h"
 #include "net/interfaces.h"
 #include "process/listeners.h"
+#include "process/stack_look.h"
 #include "process/usage.h"
 #include "registry/exec_frames.h"
 
@@ -53,7 +54,7 @@ Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containm
               if (session_) session_->ask(question);
             }),
       outputs_(std::move(outputs)),
-      answerers_{{kStacks,
+      answerers_{{process::kStacks,
                   [this](const registry::AskMessage& question, Stacks::Reply reply) {
                     stacks_.look(question.limit, std::move(reply));
                   }},
@@ -249,7 +250,8 @@ base::Result<> Agent::start_run(const registry::StartMessage& message) {
   outputs_by_.reset();
   // Not before everything else is ready, so that nobody can take them meanwhile.
   if (task_spec_.ports.hold == job::Hold::kUntilExec) ports_->release();
-  return run_->start(std::move(processes), config_.log_prefix);
+  const auto log_limit = static_cast<std::uint64_t>(config_.spec.log_limit_mib.value_or(0)) << 20U;
+  return run_->start(std::move(processes), config_.log_prefix, log_limit);
 }
 
 // Each run has its own, at its own port: what an earlier one has asked or put is not its affair.

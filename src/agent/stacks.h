@@ -17,8 +17,7 @@
 
 namespace gangrun::agent {
 
-// The question of this kind, and the hidden command of this program that looks.
-inline constexpr std::string_view kStacks = "stacks";
+// The hidden command of this program that looks.
 inline constexpr std::string_view kLookCommand = "look";
 
 // Looks at the stacks of all processes of a task, for whoever asks. A process of its own looks, as

@@ -1,8 +1,11 @@
 #include "agent/user_run.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -22,6 +25,14 @@ constexpr std::chrono::seconds kKillDeadline(5);
 
 // Descriptors held for those that are awaited; parents come before their children.
 constexpr std::size_t kMaxWatched = 64;
+
+constexpr std::array<const char*, 2> kLogEndings{".out", ".err"};
+
+// Nothing where it is not there yet.
+std::uint64_t size_of(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+}
 
 // Reading does not block.
 base::Result<process::Pipe> make_watched_pipe() {
@@ -60,7 +71,14 @@ UserRun::UserRun(net::EventLoop& loop, const process::Containment& containment,
 
 UserRun::~UserRun() = default;
 
-base::Result<> UserRun::start(std::vector<UserProcess> processes, const std::string& log_prefix) {
+base::Result<> UserRun::start(std::vector<UserProcess> processes, const std::string& log_prefix,
+                              std::uint64_t log_limit) {
+  if (log_limit > 0) {
+    log_room_ = std::make_shared<process::LogRoom>(process::LogRoom{log_limit, log_limit});
+    for (const char* ending : kLogEndings) {
+      log_room_->left -= std::min(log_room_->left, size_of(log_prefix + ending));
+    }
+  }
   for (UserProcess& process : processes) {
     base::Result<> started = start_process(std::move(process), log_prefix, processes.size() > 1);
     if (started.ok()) continue;
@@ -101,8 +119,9 @@ base::Result<> UserRun::start_process(UserProcess user, const std::string& log_p
       callbacks_.on_incomplete_log(error.message);
     };
     auto made = std::make_unique<process::OutputPump>(
-        std::move(pipe), log_prefix + (is_error ? ".err" : ".out"), std::move(callbacks));
+        std::move(pipe), log_prefix + kLogEndings[is_error ? 1 : 0], std::move(callbacks));
     if (shares_log) made->share_log(user.label);
+    if (log_room_) made->limit_log(log_room_);
     return made;
   };
   process->out = pump(std::move(out.read), false);

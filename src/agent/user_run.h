@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -58,7 +59,9 @@ class UserRun {
 
   // Starts them; their outputs are appended to log_prefix + ".out" and ".err". On an error nothing
   // runs.
-  base::Result<> start(std::vector<UserProcess> processes, const std::string& log_prefix);
+  // Both together get no more than `log_limit` bytes, those of earlier runs counted; 0: no limit.
+  base::Result<> start(std::vector<UserProcess> processes, const std::string& log_prefix,
+                       std::uint64_t log_limit = 0);
 
   // The signal to stop, once; SIGKILL to everything that is left after `grace` (0: at once). Of
   // several graces the one that is over first counts.
@@ -92,6 +95,7 @@ class UserRun {
   const process::Containment& containment_;
   const std::chrono::milliseconds stop_grace_;
   Callbacks callbacks_;
+  std::shared_ptr<process::LogRoom> log_room_;  // null: the log has no limit
   std::vector<std::unique_ptr<Process>> processes_;
   process::OutOfMemoryWatch out_of_memory_ = process::OutOfMemoryWatch::start();
   process::Stopping stopping_;

@@ -12,13 +12,6 @@
 
 namespace gangrun::agents {
 
-namespace {
-
-// To stop a task without any grace.
-constexpr std::chrono::milliseconds kAtOnce(0);
-
-}  // namespace
-
 Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
                registry::Server& server, std::unique_ptr<cluster::Cluster> starter,
                AgentsOptions options)
@@ -37,7 +30,9 @@ Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& log
               server_.send_answer(task, std::move(answer));
             }),
       call_back_(loop, logger, [this](const auto& task) { return server_.is_connected(task); }) {
-  if (options_.launch.lines == LinesFor::kLogFolder) line_files_.emplace(logger_);
+  if (options_.launch.lines == LinesFor::kLogFolder) {
+    line_files_.emplace(logger_, cluster::line_limit(options_.launch.spec));
+  }
   starter_->on_event([this](const cluster::Event& event) { on_starter(event); });
   server_.serve_agents([this](registry::DeskEvent event) { on_agent(std::move(event)); });
 }
@@ -137,9 +132,8 @@ void Agents::ask(const std::vector<job::TaskId>& tasks, const cluster::Question&
 
 void Agents::settle(std::function<void()> done) {
   starter_->settle([this, done = std::move(done)] {
-    if (line_files_ && line_files_->lost_lines() > 0) {
-      listener_(cluster::TasksWarning{line_files_->words_for_lost_lines()});
-    }
+    const auto missing = line_files_ ? line_files_->missing() : std::nullopt;
+    if (missing) listener_(cluster::TasksWarning{*missing});
     done();
   });
 }

@@ -30,6 +30,9 @@
 
 namespace gangrun::agents {
 
+// The grace of a stop without any.
+inline constexpr std::chrono::milliseconds kAtOnce(0);
+
 struct AgentsOptions {
   AgentLaunch launch;
   std::string result_folder;  // for what the tasks leave as their results; made when it is needed

@@ -11,12 +11,6 @@
 // What tells of agents: the place that starts them, and their sessions.
 namespace gangrun::agents {
 
-namespace {
-
-constexpr std::chrono::milliseconds kAtOnce(0);
-
-}  // namespace
-
 void Agents::on_starter(const cluster::Event& event) {
   std::visit(base::Overloaded{
                  [this](const base::OneOf<gang::ClusterWaiting, gang::ClusterGone,
@@ -108,6 +102,11 @@ void Agents::on(const job::Exited& event) {
   facts.told.memory_bytes = 0;
   facts.told.lost_outputs = event.report.lost_outputs;
   facts.has_begun = false;
+  if (line_files_) {
+    const auto missing =
+        line_files_->missing(cluster::log_prefix(options_.launch.log_folder, event.task));
+    if (missing) facts.told.incomplete_log = *missing;
+  }
   emit(event);
 }
 
@@ -143,7 +142,11 @@ void Agents::keep_line(const job::TaskId& task, bool is_error, const std::string
   const base::WallTime now = clock_.wall_now();
   if (options_.launch.lines == LinesFor::kClients) server_.add_line(task, is_error, line, now);
   if (!line_files_) return;
-  line_files_->add(cluster::log_prefix(options_.launch.log_folder, task), is_error, line, now);
+  const auto full =
+      line_files_->add(cluster::log_prefix(options_.launch.log_folder, task), is_error, line, now);
+  if (!full) return;
+  facts_[task].told.incomplete_log = *full;
+  listener_(cluster::IncompleteLog{task, *full});
 }
 
 void Agents::on(const registry::PortLost& event) {

@@ -52,6 +52,7 @@ void add_file_flags(CLI::App& command, FieldFlags& fields) {
   fields.add_job("outputs");
   fields.add_job("outputs_limit");
   fields.add_job("keep_folders");
+  fields.add_job("log_limit");
 }
 
 void add_end_flags(CLI::App& command, jobfile::Flags& flags, FieldFlags& fields) {

@@ -12,6 +12,7 @@
 #include "client/text.h"
 #include "cluster/question.h"
 #include "job/units.h"
+#include "process/stack_look.h"
 
 namespace gangrun::cli {
 
@@ -24,12 +25,9 @@ struct StacksOptions {
   bool json = false;
 };
 
-// The agent's kind of question.
-constexpr const char* kStacks = "stacks";
-
 base::Result<cluster::Answer> ask(const StacksOptions& options, client::Context& context) {
   cluster::Question question;
-  question.kind = kStacks;
+  question.kind = process::kStacks;
   if (options.timeout) {
     GANGRUN_ASSIGN(question.limit, job::parse_duration(*options.timeout).context("--timeout"));
     if (question.limit.count() < 1 || question.limit > cluster::kMaxQuestionLimit) {

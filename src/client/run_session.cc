@@ -46,7 +46,6 @@ class Session final : public master::Listener {
 
   // The next look at the status comes by itself.
   void on_changed() override {}
-  void on_published(const job::ClusterSpec&) override {}
   // What is shown is read from the log files, which are complete whatever the pace, but for this.
   void on_incomplete_log(const job::TaskId& task, std::string_view what) override {
     display_->warning(base::format("the log of {} is incomplete: {}", job::to_string(task), what));

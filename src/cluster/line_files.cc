@@ -8,31 +8,52 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/sizes.h"
 #include "base/strings.h"
 
 namespace gangrun::cluster {
 
-void LineFiles::add(const std::string& prefix, bool is_error, std::string_view line,
-                    base::WallTime time) {
+LineLimit line_limit(const job::JobSpec& spec) {
+  const std::uint64_t bytes = static_cast<std::uint64_t>(spec.log_limit_mib.value_or(0)) << 20U;
+  if (bytes == 0 || bytes > kMaxLineFileBytes) return {};
+  return {bytes, base::format("log_limit ({}) is reached", base::size_text(bytes))};
+}
+
+std::optional<std::string> LineFiles::add(const std::string& prefix, bool is_error,
+                                          std::string_view line, base::WallTime time) {
   const std::string path = prefix + (is_error ? ".err" : ".out");
   File& file = files_[path];
   if (file.full) {
     ++lost_lines_;
-    return;
+    ++file.lost;
+    return std::nullopt;
   }
   std::string text = base::format("{}{}", line, line.ends_with('\r') ? "" : "\n");
-  if (file.bytes + text.size() > max_bytes_) {
+  if (file.bytes + text.size() > limit_.bytes) {
     file.full = true;
     ++lost_lines_;
-    text = base::format("gangrun: more than {} bytes of output are not kept\n", max_bytes_);
+    ++file.lost;
+    text = base::format("gangrun: {}; what follows is not kept\n", limit_.reached);
   }
   file.bytes += text.size();
   write(file, path, text, time);
+  return file.full ? std::optional(limit_.reached) : std::nullopt;
 }
 
-std::string LineFiles::words_for_lost_lines() const {
+std::optional<std::string> LineFiles::missing(const std::string& prefix) const {
+  std::int64_t lost = 0;
+  for (const char* ending : {".out", ".err"}) {
+    const auto file = files_.find(prefix + ending);
+    if (file != files_.end()) lost += file->second.lost;
+  }
+  if (lost == 0) return std::nullopt;
+  return base::format("{} could not be kept: {}", base::count_text(lost, "line"), limit_.reached);
+}
+
+std::optional<std::string> LineFiles::missing() const {
+  if (lost_lines_ == 0) return std::nullopt;
   return base::format("{} of the tasks' output could not be kept",
-                      base::count_text(static_cast<std::int64_t>(lost_lines_), "line"));
+                      base::count_text(lost_lines_, "line"));
 }
 
 void LineFiles::write(File& file, const std::string& path, const std::string& text,

@@ -44,6 +44,31 @@ TEST(LineFiles, AProgressBarIsOneLine) {
   EXPECT_EQ(*base::read_file(prefix + ".err", 100), "10%\r90%\rdone\nmore\n");
 }
 
+TEST(LineFiles, WhoIsFullIsToldOnceAndItsLinesAreCounted) {
+  const base::TestFolder folder;
+  base::LogRecorder log;
+  LineFiles files(log, {10, "ten is reached"});
+  const std::string prefix = folder.path() + "/worker-0";
+  EXPECT_EQ(files.add(prefix, false, "one", kWritten), std::nullopt);
+  EXPECT_EQ(files.missing(), std::nullopt);
+  EXPECT_EQ(files.add(prefix, false, "three four", kWritten), "ten is reached");
+  EXPECT_EQ(files.add(prefix, false, "x", kWritten), std::nullopt);
+  EXPECT_EQ(files.missing(prefix), "2 lines could not be kept: ten is reached");
+  EXPECT_EQ(files.missing(folder.path() + "/worker-1"), std::nullopt);
+  EXPECT_EQ(files.missing(), "2 lines of the tasks' output could not be kept");
+}
+
+TEST(LineFiles, AJobsLimitIsThatOfAFile) {
+  job::JobSpec spec;
+  EXPECT_EQ(line_limit(spec).bytes, kMaxLineFileBytes);
+  EXPECT_EQ(line_limit(spec).reached, "the most that is kept (1 GiB) is reached");
+  spec.log_limit_mib = 3;
+  EXPECT_EQ(line_limit(spec).bytes, 3U << 20U);
+  EXPECT_EQ(line_limit(spec).reached, "log_limit (3 MiB) is reached");
+  spec.log_limit_mib = 1 << 20;
+  EXPECT_EQ(line_limit(spec).bytes, kMaxLineFileBytes);
+}
+
 TEST(LineFiles, MoreTasksThanMayBeOpenHaveTheirs) {
   const base::TestFolder folder;
   base::LogRecorder log;
@@ -59,11 +84,11 @@ TEST(LineFiles, MoreTasksThanMayBeOpenHaveTheirs) {
 TEST(LineFiles, ABoundIsKeptAndToldInTheFile) {
   const base::TestFolder folder;
   base::LogRecorder log;
-  LineFiles files(log, 10);
+  LineFiles files(log, {10, "ten is reached"});
   const std::string prefix = folder.path() + "/worker-0";
   for (int i = 0; i < 5; ++i) files.add(prefix, false, "1234", kWritten);
   EXPECT_EQ(*base::read_file(prefix + ".out", 100),
-            "1234\n1234\ngangrun: more than 10 bytes of output are not kept\n");
+            "1234\n1234\ngangrun: ten is reached; what follows is not kept\n");
 }
 
 TEST(LineFiles, WhatCannotBeWrittenIsToldOnce) {
@@ -74,7 +99,8 @@ TEST(LineFiles, WhatCannotBeWrittenIsToldOnce) {
   files.add(prefix, false, "one", kWritten);
   files.add(prefix, false, "two", kWritten);
   EXPECT_THAT(log.lines, testing::ElementsAre(testing::HasSubstr("output is missing")));
-  EXPECT_EQ(files.lost_lines(), 2U);
+  EXPECT_EQ(files.missing(), "2 lines of the tasks' output could not be kept");
+  EXPECT_EQ(files.missing(prefix), std::nullopt);
 }
 
 }  // namespace

@@ -116,7 +116,6 @@ Result<> JobMaster::listen() {
 
 void JobMaster::on_published(const job::ClusterSpec& spec) {
   server_->publish(spec, outline_above_);
-  listener_.on_published(spec);
 }
 
 }  // namespace gangrun::host

@@ -267,7 +267,6 @@ class JobMasterTest : public testing::Test, private master::Listener {
   }
 
   void on_changed() override {}
-  void on_published(const job::ClusterSpec&) override {}
   void on_incomplete_log(const job::TaskId& task, std::string_view what) override {
     incomplete_logs_.push_back(base::format("{}: {}", job::to_string(task), what));
   }

@@ -37,7 +37,6 @@ class MasterProcess final : public master::Listener {
   void wait();
 
   void on_changed() override {}
-  void on_published(const job::ClusterSpec&) override {}
   void on_incomplete_log(const job::TaskId&, std::string_view) override {}  // among its lines
   void on_warning(std::string_view) override {}  // the master's log has it
   void on_remark(std::string_view) override {}   // likewise, and its status

@@ -262,7 +262,9 @@ struct JobSpec {
   // what each names. Without a value: what the place has.
   std::optional<std::int64_t> outputs_limit_mib;
   bool keep_folders = false;  // copied ones, until the job is removed
-  std::vector<Host> hosts;    // names are unique; empty: what the place decides
+  // The most of the log of each task, both its streams together; without a value: no limit.
+  std::optional<std::int64_t> log_limit_mib;
+  std::vector<Host> hosts;  // names are unique; empty: what the place decides
   // The interface (by name), or network ("10.0.0.0/8"), of a task's published address; empty:
   // what the place decides.
   std::string interface;

@@ -340,6 +340,21 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .reference = "`true`: folders that were copied for the job stay until `gangrun rm`",
         .default_words = "`false`",
     }),
+    field_of<&job::JobSpec::log_limit_mib>({
+        .key = "log_limit",
+        .about = "Most of a task's log on disk; what it writes beyond that is dropped and counted",
+        .min = 1,
+        .flag =
+            {
+                .names = "--log-limit",
+                .forms = FlagForms::kOneValue,
+            },
+        .reference = "the most that the log of each task may have on disk, with standard output "
+                     "and standard error together and all its runs; at least 1 MiB. What a task "
+                     "writes beyond that is dropped and counted, and the job goes on "
+                     "([logs](commands.md#a-limit-for-logs))",
+        .default_words = "no limit",
+    }),
     own_field<job::JobSpec>(
         {
             .key = "hosts",

@@ -136,7 +136,7 @@ TEST(BadSpec, UnknownKeys) {
       {"task: {worker: {}}\n",
        "job.yaml:1:1: 'task' is not a known key; did you mean 'tasks'? allowed: name, tasks, "
        "command, env, framework, success, restarts, timeouts, files, archives, image, mounts, "
-       "zookeeper, on, outputs, outputs_limit, keep_folders, hosts, interface, "
+       "zookeeper, on, outputs, outputs_limit, keep_folders, log_limit, hosts, interface, "
        "containment, stop_signal, stop_signal_to, notice_signal"},
       {"tasks: {w: 1}\nmemory: 2 GiB\n",
        "job.yaml:2:1: 'memory' is not a key of a job; did you mean tasks.TYPE.memory?"},
@@ -145,7 +145,7 @@ TEST(BadSpec, UnknownKeys) {
       {"cmd: [train]\ntasks: {w: 1}\n",
        "job.yaml:1:1: 'cmd' is not a known key; did you mean 'command'? allowed: name, tasks, "
        "command, env, framework, success, restarts, timeouts, files, archives, image, mounts, "
-       "zookeeper, on, outputs, outputs_limit, keep_folders, hosts, interface, "
+       "zookeeper, on, outputs, outputs_limit, keep_folders, log_limit, hosts, interface, "
        "containment, stop_signal, stop_signal_to, notice_signal"},
       {"tasks: {w: 1}\nworkers: 2\n",
        "job.yaml:2:1: 'workers' is not a key of a job; did you mean tasks.TYPE.instances?"},
@@ -158,7 +158,7 @@ TEST(BadSpec, UnknownKeys) {
       {"roles: {w: 1}\n",
        "job.yaml:1:1: 'roles' is not a known key; did you mean 'tasks'? allowed: name, tasks, "
        "command, env, framework, success, restarts, timeouts, files, archives, image, mounts, "
-       "zookeeper, on, outputs, outputs_limit, keep_folders, hosts, interface, "
+       "zookeeper, on, outputs, outputs_limit, keep_folders, log_limit, hosts, interface, "
        "containment, stop_signal, stop_signal_to, notice_signal"},
       {"tasks: {w: 1}\nroll_call: 3\n",
        "job.yaml:2:1: 'roll_call' is not a key of a job; did you mean timeouts.roll_call?"},
@@ -211,7 +211,7 @@ TEST(BadSpec, WrongTypes) {
       {"just a text\n",
        "job.yaml:1:1: 'just a text' is not allowed; allowed: a map of name, tasks, command, env, "
        "framework, success, restarts, timeouts, files, archives, image, mounts, zookeeper, on, "
-       "outputs, outputs_limit, keep_folders, hosts, interface, "
+       "outputs, outputs_limit, keep_folders, log_limit, hosts, interface, "
        "containment, stop_signal, stop_signal_to, notice_signal"},
   });
 }

@@ -1,9 +1,9 @@
 #include "master/asking.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "base/json.h"
@@ -46,11 +46,10 @@ void ask_tasks(
   collected->on_answer = std::move(on_answer);
   cluster::Question to_ask = question;
   to_ask.tasks.clear();
-  std::vector<job::TaskId> unknown = question.tasks;
+  std::set<job::TaskId> unknown(question.tasks.begin(), question.tasks.end());
   for (const auto& [task, runs] : tasks) {
-    const bool is_named = std::ranges::find(question.tasks, task) != question.tasks.end();
+    const bool is_named = unknown.erase(task) > 0;
     if (question.tasks.empty() ? !runs : !is_named) continue;
-    std::erase(unknown, task);
     collected->places[task] = collected->answer.tasks.size();
     collected->answer.tasks.push_back({task, {}, runs ? "" : "it does not run"});
     if (runs) to_ask.tasks.push_back(task);

@@ -34,7 +34,7 @@ class Listener {
   virtual void on_changed() = 0;
   // A generation of the cluster spec is complete, or was when the earlier master died. Before any
   // task runs with it.
-  virtual void on_published(const job::ClusterSpec& spec) = 0;
+  virtual void on_published(const job::ClusterSpec& /*spec*/) {}
   // Lines of the task's output are not in its log, and why.
   virtual void on_incomplete_log(const job::TaskId& task, std::string_view what) = 0;
   // Worth telling the user: a restart, a sidecar that failed.

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/format.h"
+#include "base/sizes.h"
 #include "base/strings.h"
 
 namespace gangrun::process {
@@ -22,6 +23,17 @@ namespace {
 constexpr std::size_t kMaxPipeBytes = std::size_t{1} << 20U;
 
 }  // namespace
+
+std::string_view LogRoom::take(std::string_view text) {
+  if (text.size() > left) {
+    text = text.substr(0, left);
+    text = text.substr(0, text.rfind('\n') + 1);  // 0 where there is none
+    left = 0;
+  } else {
+    left -= text.size();
+  }
+  return text;
+}
 
 OutputPump::OutputPump(base::UniqueFd pipe, std::string log_path, Callbacks callbacks)
     : pipe_(std::move(pipe)),
@@ -58,6 +70,7 @@ void OutputPump::finish() {
     held_back_ += '\n';
     write_shared(held_back_.size());
   }
+  if (room_ && room_->left == 0) (void)log_lost_lines();
 }
 
 void OutputPump::take(std::string_view text) {
@@ -158,14 +171,34 @@ base::Result<> OutputPump::append_to_log(std::string_view& text) {
   if (!log_.valid()) {
     GANGRUN_ASSIGN(log_, base::open_file(log_path_, O_WRONLY | O_CREAT | O_APPEND, 0600));
   }
-  if (lost_here_ > 0) {
-    const std::string words =
-        fmt::format("\ngangrun: {} {} missing here: {}\n",
-                    base::count_text(static_cast<std::int64_t>(lost_here_), "line"),
-                    lost_here_ == 1 ? "is" : "are", log_error_->message);
-    GANGRUN_TRY(base::write_all(log_.get(), words, log_path_));
-    lost_here_ = 0;
+  std::string_view fitting = text;
+  if (room_) fitting = room_->take(text);
+  const bool is_full = fitting.size() < text.size();
+  if (!fitting.empty()) {
+    GANGRUN_TRY(log_lost_lines());
+    const std::string_view rest = text.substr(fitting.size());
+    const auto written = write_with_times(fitting);
+    text = {fitting.data(), fitting.size() + rest.size()};
+    GANGRUN_TRY(written);
   }
+  if (!is_full) return {};
+  return base::Error{base::Code::kResourceExhausted,
+                     base::format("log_limit ({}) is reached", base::size_text(room_->limit))};
+}
+
+base::Result<> OutputPump::log_lost_lines() {
+  if (lost_here_ == 0 || !log_.valid()) return {};
+  const std::string words =
+      fmt::format("\ngangrun: {} {} missing here: {}\n",
+                  base::count_text(static_cast<std::int64_t>(lost_here_), "line"),
+                  lost_here_ == 1 ? "is" : "are", log_error_->message);
+  GANGRUN_TRY(base::write_all(log_.get(), words, log_path_));
+  lost_here_ = 0;
+  return {};
+}
+
+// Takes from `text` what is written.
+base::Result<> OutputPump::write_with_times(std::string_view& text) {
   const off_t end = ::lseek(log_.get(), 0, SEEK_END);
   if (end >= 0) {
     times_.note(static_cast<std::uint64_t>(end), text, base::SystemClock().wall_now());

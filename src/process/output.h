@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/format.h"
@@ -27,6 +29,16 @@ inline constexpr std::size_t kKeptLines = 20;
 // The lines that are kept for traceback(): a long chain of exceptions does not fit kKeptLines.
 inline constexpr std::size_t kMaxTracebackLines = 400;
 inline constexpr std::size_t kMaxTracebackBytes = std::size_t{128} << 10U;
+
+// The room for the log of a task, which is that of all its pumps. Once something has not found
+// room, there is none.
+struct LogRoom {
+  std::uint64_t limit = 0;
+  std::uint64_t left = 0;
+
+  // As much of `text` as there is room for, in whole lines.
+  std::string_view take(std::string_view text);
+};
 
 // The reading end of a process's output: every byte goes to a log file, with the times of its lines
 // in another one beside it (base/log_times.h), every line to a callback,
@@ -50,6 +62,10 @@ class OutputPump {
   // in the middle of another's, with "[label] " in front, as lines have that are handed on. What
   // has no end yet is held back, up to kMaxLineBytes.
   void share_log(std::string_view label) { prefix_ = base::format("[{}] ", label); }
+
+  // The log gets no more than there is room for; what comes then is counted as lost. At the end a
+  // line says how much that was.
+  void limit_log(std::shared_ptr<LogRoom> room) { room_ = std::move(room); }
 
   [[nodiscard]] int fd() const { return pipe_.get(); }
   // Reads what is there, at most kMaxReadBytes. False when nothing will come any more.
@@ -83,14 +99,17 @@ class OutputPump {
   void write_shared(std::size_t bytes);
   void write_log(std::string_view text);
   base::Result<> append_to_log(std::string_view& text);
+  base::Result<> log_lost_lines();
+  base::Result<> write_with_times(std::string_view& text);
 
   base::UniqueFd pipe_;
   std::string log_path_;
   base::LogTimes times_;
   Callbacks callbacks_;
-  std::string prefix_;       // of a log that is shared; else empty
-  std::string held_back_;    // for that log: the beginning of a line
-  bool is_in_line_ = false;  // the log has the beginning of the line that is held back
+  std::string prefix_;             // of a log that is shared; else empty
+  std::string held_back_;          // for that log: the beginning of a line
+  bool is_in_line_ = false;        // the log has the beginning of the line that is held back
+  std::shared_ptr<LogRoom> room_;  // null: there is enough
   base::UniqueFd log_;
   std::optional<base::Error> log_error_;
   std::uint64_t lost_lines_ = 0;

@@ -265,6 +265,41 @@ TEST_F(Output, ADiskThatFillsUpKeepsWhatCameBefore) {
   EXPECT_EQ(target->lost_lines(), 100 - whole);
 }
 
+TEST_F(Output, OfALogWithALimitWholeLinesAreKeptAndTheRestIsCounted) {
+  const auto room = std::make_shared<LogRoom>(LogRoom{20, 20});
+  const auto target = pump(log);
+  target->limit_log(room);
+  feed(*target, "0123456789\n");
+  feed(*target, "one\ntwo\nthree\n");
+  feed(*target, "four\n");
+  EXPECT_EQ(logged(), "0123456789\none\ntwo\n");
+  EXPECT_THAT(lines, ElementsAre("0123456789", "one", "two", "three", "four"));
+  EXPECT_EQ(target->lost_lines(), 2U);
+  ASSERT_THAT(errors, SizeIs(1));
+  EXPECT_EQ(errors[0].message, "log_limit (20 B) is reached");
+  target->finish();
+  EXPECT_EQ(logged(),
+            "0123456789\none\ntwo\n\ngangrun: 2 lines are missing here: log_limit (20 B) is "
+            "reached\n");
+}
+
+TEST_F(Output, TheRoomForALogIsThatOfAllItsPumps) {
+  const auto room = std::make_shared<LogRoom>(LogRoom{8, 8});
+  const auto first = pump(log);
+  first->limit_log(room);
+  feed(*first, "one\n");
+  const auto second = pump(log + ".other");
+  second->limit_log(room);
+  feed(*second, "two\n");
+  EXPECT_EQ(room->left, 0U);
+  EXPECT_THAT(errors, IsEmpty());
+  feed(*second, "three\n");
+  EXPECT_THAT(errors, SizeIs(1));
+  EXPECT_EQ(second->lost_lines(), 1U);
+  first->finish();
+  EXPECT_EQ(logged(), "one\n");
+}
+
 TEST_F(Output, AFolderThatIsMissingIsTold) {
   const auto target = pump(folder + "/none/log");
   feed(*target, "one\n");

@@ -3,12 +3,16 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "base/clock.h"
 #include "base/described.h"
 
 namespace gangrun::process {
+
+// The question of this kind is answered by looks at the processes of a task.
+inline constexpr std::string_view kStacks = "stacks";
 
 // What a process does now, as far as it can be seen from outside. A text is empty where it cannot.
 struct StackLook {

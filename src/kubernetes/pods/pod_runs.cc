@@ -11,7 +11,9 @@
 namespace gangrun::kubernetes::pods {
 
 PodRuns::PodRuns(const Manifests& manifests, const std::string& log_folder, base::Logger& logger)
-    : manifests_(manifests), log_folder_(log_folder), files_(logger) {}
+    : manifests_(manifests),
+      log_folder_(log_folder),
+      files_(logger, cluster::line_limit(manifests.input().spec)) {}
 
 void PodRuns::adopt(const cluster::Left& left) {
   tasks_[left.task].attempt = left.attempt;
@@ -80,16 +82,23 @@ std::vector<cluster::TasksEvent> PodRuns::told(const RunLine& event) {
   Task& task = tasks_[event.task];
   last_lines_.add(event.task, event.text);
   task.facts.last_line = base::shorten(event.text, job::kMaxLastLineBytes);
-  files_.add(cluster::log_prefix(log_folder_, event.task), false, event.text,
-             event.time.value_or(base::SystemClock().wall_now()));
   const job::JobSpec& spec = manifests_.input().spec;
+  std::vector<cluster::TasksEvent> events;
+  const auto full = files_.add(cluster::log_prefix(log_folder_, event.task), false, event.text,
+                               event.time.value_or(base::SystemClock().wall_now()));
+  if (full) {
+    task.facts.incomplete_log = *full;
+    events.emplace_back(cluster::IncompleteLog{event.task, *full});
+  }
   const bool is_observer =
       job::effective_policy(spec, *spec.find(event.task.type)) == job::Policy::kObserver;
-  if (!is_observer) return {};
-  return {cluster::Happened{gang::Progress{event.task, task.attempt}}};
+  if (is_observer) events.emplace_back(cluster::Happened{gang::Progress{event.task, task.attempt}});
+  return events;
 }
 
 cluster::TasksEvent PodRuns::told(const job::Exited& event) {
+  const auto missing = files_.missing(cluster::log_prefix(log_folder_, event.task));
+  if (missing) tasks_[event.task].facts.incomplete_log = *missing;
   job::Exited told = event;
   if (!told.report.success) {
     told.report = last_lines_.completed(event.task, std::move(told.report));
@@ -101,11 +110,6 @@ cluster::TasksEvent PodRuns::told(const job::Exited& event) {
 const cluster::TaskFacts* PodRuns::facts(const job::TaskId& task) const {
   const auto found = tasks_.find(task);
   return found == tasks_.end() ? nullptr : &found->second.facts;
-}
-
-std::optional<std::string> PodRuns::lost_lines() const {
-  if (files_.lost_lines() == 0) return std::nullopt;
-  return files_.words_for_lost_lines();
 }
 
 }  // namespace gangrun::kubernetes::pods

@@ -35,7 +35,7 @@ class PodRuns {
 
   [[nodiscard]] const cluster::TaskFacts* facts(const job::TaskId& task) const;
   // Lines of the tasks that could not be written, as a sentence; none: all were.
-  [[nodiscard]] std::optional<std::string> lost_lines() const;
+  [[nodiscard]] std::optional<std::string> lost_lines() const { return files_.missing(); }
 
  private:
   struct Task {

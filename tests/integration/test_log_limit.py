@@ -1,0 +1,45 @@
+"""The log of a task has a limit on disk: what comes beyond it is dropped, counted and told, and the job goes on."""
+
+import json
+
+WRITES = "i=0; while [ $i -lt 40000 ]; do echo $i 0123456789012345678901234567890123456789012345678; i=$((i+1)); done; {end}"
+
+
+def test_what_is_over_the_limit_is_dropped_and_counted(run_gangrun, home, tmp_path):
+    done = run_gangrun("run", "--log-limit", "1m", "-r", "worker:2", "--", "sh", "-c", WRITES.format(end="echo err >&2"), cwd=tmp_path)
+    assert done.status == 0, done
+    assert "worker:0" in done.stderr and "log_limit (1 MiB) is reached" in done.stderr
+    status = json.loads(run_gangrun("status", "last", "--json").stdout)
+    assert status["state"] == "succeeded"
+    for task in status["tasks"]:
+        assert task["incomplete_log"].endswith("could not be kept: log_limit (1 MiB) is reached"), task
+    for index in range(2):
+        files = list((home / "jobs").glob(f"*/logs/worker-{index}.*"))
+        text = b"".join(file.read_bytes() for file in files if file.suffix in (".out", ".err"))
+        assert (1 << 20) - 100 < len(text) < (1 << 20) + 200
+        kept = text.count(b"345678\n")
+        assert b"lines are missing here: log_limit (1 MiB) is reached\n" in text
+        lost = int(text.split(b"gangrun: ")[1].split()[0])
+        assert kept + lost == 40000
+
+
+def test_earlier_runs_count(run_gangrun, home, tmp_path):
+    done = run_gangrun("run", "--log-limit", "1m", "--restarts", "1:task", "-r", "worker:1", "--", "sh", "-c",
+                       WRITES.format(end="exit $((3 * (GANGRUN_RESTARTS == 0)))").replace("40000", "13000"), cwd=tmp_path)
+    assert done.status == 0, done
+    (log,) = (home / "jobs").glob("*/logs/worker-0.out")
+    assert log.stat().st_size < (1 << 20) + 200
+
+
+def test_a_job_below_its_limit_is_complete(run_gangrun, tmp_path):
+    (tmp_path / "job.yaml").write_text("tasks: {worker: 1}\ncommand: echo fine\nlog_limit: 2 MiB\n")
+    assert run_gangrun("run", "job.yaml", cwd=tmp_path).status == 0
+    status = json.loads(run_gangrun("status", "last", "--json").stdout)
+    assert "incomplete_log" not in status["tasks"][0]
+    assert run_gangrun("logs", "last").stdout.endswith("fine\n")
+
+
+def test_a_limit_that_cannot_be_is_one_error(run_gangrun, tmp_path):
+    for text in ("0", "much"):
+        done = run_gangrun("run", "--log-limit", text, "-r", "worker:1", "--", "true", cwd=tmp_path)
+        assert done.status == 2 and "--log-limit" in done.stderr and done.stderr.count("\n") == 1, done
