@@ -15,8 +15,7 @@ namespace gangrun::agents {
 Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
                registry::Server& server, std::unique_ptr<cluster::Cluster> starter,
                AgentsOptions options)
-    : loop_(loop),
-      clock_(clock),
+    : clock_(clock),
       logger_(logger),
       server_(server),
       options_(std::move(options)),

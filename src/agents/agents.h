@@ -112,7 +112,6 @@ class Agents final : public cluster::Tasks {
   void tell_preemption(const job::TaskId& task);
   void keep_line(const job::TaskId& task, bool is_error, const std::string& line);
 
-  net::EventLoop& loop_;
   const base::Clock& clock_;
   base::Logger& logger_;
   registry::Server& server_;
