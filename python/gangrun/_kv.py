@@ -10,6 +10,7 @@ from typing import Optional, Union
 # What an agent may take beyond the time of a request, while the job has no master.
 _ALLOWANCE_S = 70.0
 _DEFAULT_TIMEOUT_S = 600.0
+_MAX_TIMEOUT_S = 604800.0
 
 
 class KeyValues:
@@ -22,6 +23,8 @@ class KeyValues:
 
     def put(self, key: str, value: Union[bytes, str]) -> None:
         """Set a key. A text is encoded as UTF-8. When this returns, the value outlives this task and the job's master."""
+        if not isinstance(value, (bytes, bytearray, memoryview, str)):
+            raise TypeError(f"the value of a key is bytes or str, not {type(value).__name__}")
         _ask("PUT", _path(key), value.encode() if isinstance(value, str) else bytes(value))
 
     def get(self, key: str, default: Optional[bytes] = None) -> Optional[bytes]:
@@ -29,9 +32,10 @@ class KeyValues:
         value = _found("GET", _path(key))
         return default if value is None else value
 
-    def wait(self, key: str, timeout: float = _DEFAULT_TIMEOUT_S) -> bytes:
-        """Return the value of a key as soon as there is one. Raises TimeoutError after `timeout` seconds."""
-        return _ask("GET", f"{_path(key)}?wait={timeout:.3f}", wait=timeout)
+    def wait(self, key: str, timeout: Optional[float] = _DEFAULT_TIMEOUT_S) -> bytes:
+        """Return the value of a key as soon as there is one. Raises TimeoutError after `timeout` seconds (None: a week)."""
+        seconds = _seconds(timeout)
+        return _ask("GET", f"{_path(key)}?wait={seconds:.3f}", wait=seconds)
 
     def delete(self, key: str) -> bool:
         """Remove a key, and return whether there was one."""
@@ -51,19 +55,28 @@ class KeyValues:
 kv = KeyValues()
 
 
-def barrier(name: str = "barrier", tasks: Optional[int] = None, timeout: float = _DEFAULT_TIMEOUT_S) -> None:
+def barrier(name: str = "barrier", tasks: Optional[int] = None, timeout: Optional[float] = _DEFAULT_TIMEOUT_S) -> None:
     """Wait until `tasks` tasks have come to the barrier with this name; by default all that are tracked.
 
     A task has come when each of its processes has called this. The same name may be used again. Raises TimeoutError after `timeout`
-    seconds, with who has not come, and RuntimeError where the tasks disagree.
+    seconds (None: a week), with who has not come, and RuntimeError where the tasks disagree.
     """
-    query: dict[str, Union[str, int]] = {"timeout": f"{timeout:.3f}", "process": os.environ.get("GANGRUN_PROCESS", "0")}
+    seconds = _seconds(timeout)
+    query: dict[str, Union[str, int]] = {"timeout": f"{seconds:.3f}", "process": os.environ.get("GANGRUN_PROCESS", "0")}
     if tasks is not None:
         query["tasks"] = tasks
-    _ask("POST", f"/barrier/{urllib.parse.quote(name)}?{urllib.parse.urlencode(query)}", wait=timeout)
+    _ask("POST", f"/barrier/{urllib.parse.quote(name)}?{urllib.parse.urlencode(query)}", wait=seconds)
+
+
+def _seconds(timeout: Optional[float]) -> float:
+    return _MAX_TIMEOUT_S if timeout is None or timeout == float("inf") else timeout
 
 
 def _path(key: str) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"a key is a str, not {type(key).__name__}")
+    if not key:
+        raise ValueError("'' is no key: one has from 1 to 200 printable ASCII characters, no space")
     return f"/kv/{urllib.parse.quote(key)}"
 
 

@@ -22,6 +22,12 @@ namespace gangrun::agent {
 
 namespace {
 
+base::Error too_many() {
+  return {base::Code::kResourceExhausted,
+          base::format("{} commands run beside the task already, the most that may",
+                       registry::kMaxExecs)};
+}
+
 constexpr const char* kOwnProgram = "/proc/self/exe";
 // From the channel until its first message.
 constexpr std::chrono::seconds kMaxBeginning(10);
@@ -66,10 +72,7 @@ void Execs::end(std::string_view why) {
 
 std::optional<base::Error> Execs::refusal() const {
   if (!place_) return base::Error{base::Code::kFailedPrecondition, "no process of the task runs"};
-  if (execs_.size() >= registry::kMaxExecs) {
-    return base::Error{base::Code::kResourceExhausted,
-                       base::format("{} commands run beside the task already", execs_.size())};
-  }
+  if (execs_.size() >= registry::kMaxExecs) return too_many();
   return std::nullopt;
 }
 
@@ -106,7 +109,9 @@ base::Result<> Execs::start(Id id, std::string_view begin) {
              },
              frame);
   if (!asked) return base::invalid_argument("the first message is to be the command");
-  if (auto refused = refusal(); refused && !place_) return *std::move(refused);
+  if (!place_) return *refusal();
+  // This one is among them: several may have come at the same moment.
+  if (execs_.size() > registry::kMaxExecs) return too_many();
   const ExecStart start{*asked, place_->environment, !place_->engine_argv.empty(), place_->folder};
   process::SpawnOptions options;
   options.argv = place_->engine_argv;

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -28,10 +29,11 @@ constexpr std::string_view kProgram = "gangrun";
 // The command whose words after "--" are that of tasks, and the one whose are another's beside one.
 constexpr std::string_view kCommandWithWords = "run";
 constexpr std::string_view kCommandBeside = "exec";
-constexpr std::string_view kCommandAgain = "rerun";
 
 bool takes_words(std::string_view command) {
-  return command == kCommandWithWords || command == kCommandBeside || command == kCommandAgain;
+  constexpr std::array kTakeWords = {kCommandWithWords, kCommandBeside, std::string_view("rerun"),
+                                     std::string_view("kv")};
+  return std::ranges::find(kTakeWords, command) != kTakeWords.end();
 }
 
 // The names of commands in other programs of this kind.

@@ -2,12 +2,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
+#include "client/prepare.h"
 #include "client/task_keys.h"
 #include "job/choice.h"
 #include "job/units.h"
@@ -19,14 +22,15 @@ namespace {
 
 using client::TaskKeys;
 
-// Standard input may have somewhat more than a value, so that who refuses it is the agent.
-constexpr std::size_t kMaxInputBytes = std::size_t{512} << 10U;
+constexpr std::size_t kMaxValueBytes = std::size_t{256} << 10U;
 constexpr std::chrono::milliseconds kDefaultTimeout = std::chrono::minutes(10);
+constexpr std::chrono::milliseconds kMaxTimeout = std::chrono::hours(7 * 24);
 
 struct KvOptions {
   std::string action;
   std::string key;
   std::string value;
+  std::vector<std::string> words;  // after "--": KEY and VALUE, or VALUE
   std::optional<std::string> timeout;
   bool json = false;
 };
@@ -39,17 +43,43 @@ struct BarrierOptions {
 
 base::Result<std::chrono::milliseconds> timeout_of(const std::optional<std::string>& text) {
   if (!text) return kDefaultTimeout;
-  return job::parse_duration(*text).context("--timeout");
+  GANGRUN_ASSIGN(const auto timeout, job::parse_duration(*text).context("--timeout"));
+  if (timeout <= kMaxTimeout) return timeout;
+  return base::invalid_argument(
+      base::format("--timeout {}: must be at most {}", *text, base::to_words(kMaxTimeout)));
 }
 
-base::Result<> show_list(const TaskKeys& keys, const KvOptions& options, client::Context& context) {
-  GANGRUN_ASSIGN(const auto list, keys.list(options.key));
-  if (options.json) {
+base::Result<> show_list(const TaskKeys& keys, const std::string& prefix, bool as_json,
+                         client::Context& context) {
+  GANGRUN_ASSIGN(const auto list, keys.list(prefix));
+  if (as_json) {
     context.console.out(base::dump_json({{"keys", list}}) + "\n");
     return {};
   }
   for (const std::string& key : list) context.console.out(key + "\n");
   return {};
+}
+
+// With the words after "--" in their places. Such a VALUE is one though it is empty or "-".
+struct KeyAndValue {
+  std::string key;
+  std::optional<std::string> value;
+};
+base::Result<KeyAndValue> key_and_value(const KvOptions& options) {
+  KeyAndValue given{options.key, std::nullopt};
+  if (!options.value.empty() && options.value != "-") given.value = options.value;
+  std::vector<std::string> words = options.words;
+  if (given.key.empty() && !words.empty()) {
+    given.key = words.front();
+    words.erase(words.begin());
+  }
+  if (words.empty()) return given;
+  if (words.size() > 1 || !options.value.empty()) {
+    return base::invalid_argument(
+        base::format("unexpected argument '{}'; kv put takes KEY and VALUE", words.back()));
+  }
+  given.value = words.front();
+  return given;
 }
 
 base::Result<> act(const KvOptions& options, client::Context& context) {
@@ -58,10 +88,11 @@ base::Result<> act(const KvOptions& options, client::Context& context) {
   if (action != "put" && action != "get" && action != "wait" && action != "delete" && !is_list) {
     return job::not_one_of(action, "an action", {"put", "get", "wait", "delete", "list"});
   }
-  if (options.key.empty() && !is_list) {
+  GANGRUN_ASSIGN(const KeyAndValue given, key_and_value(options));
+  if (given.key.empty() && !is_list) {
     return base::invalid_argument(base::format("kv {} needs a KEY", action));
   }
-  if (!options.value.empty() && action != "put") {
+  if ((given.value || !options.value.empty()) && action != "put") {
     return base::invalid_argument(base::format("kv {} takes no VALUE", action));
   }
   if (options.timeout && action != "wait") {
@@ -69,21 +100,20 @@ base::Result<> act(const KvOptions& options, client::Context& context) {
   }
   if (options.json && !is_list) return base::invalid_argument("--json is for kv list");
   GANGRUN_ASSIGN(const TaskKeys keys, TaskKeys::of(context));
-  if (is_list) return show_list(keys, options, context);
-  if (action == "delete") return keys.erase(options.key);
+  if (is_list) return show_list(keys, given.key, options.json, context);
+  if (action == "delete") return keys.erase(given.key);
   if (action == "put") {
-    std::string value = options.value;
-    if (value.empty() || value == "-") {
-      GANGRUN_ASSIGN(value, base::read_input("/dev/stdin", kMaxInputBytes));
-    }
-    return keys.put(options.key, std::move(value));
+    if (given.value) return keys.put(given.key, *given.value);
+    auto value = base::read_input("/dev/stdin", kMaxValueBytes);
+    if (!value.ok()) return client::as_bad_input(value.error());
+    return keys.put(given.key, *std::move(value));
   }
   base::Result<std::string> value = std::string();
   if (action == "get") {
-    value = keys.get(options.key);
+    value = keys.get(given.key);
   } else {
     GANGRUN_ASSIGN(const auto timeout, timeout_of(options.timeout));
-    value = keys.wait(options.key, timeout);
+    value = keys.wait(given.key, timeout);
   }
   if (!value.ok()) return value.error();
   context.console.out(*value);
@@ -132,12 +162,16 @@ void add_kv(CLI::App& app, Request& request) {
              "  wait KEY          the same, once there is one\n"
              "  delete KEY        remove a key; status 1: there is no such key\n"
              "  list [PREFIX]     print the keys, or those that begin so\n\n"
+             "After -- a KEY or VALUE may begin with a dash, and a VALUE may be empty.\n"
              "A key has at most 200 printable characters, a value at most 256 KiB, a job at most\n"
              "10,000 keys and 64 MiB. Keys last as long as the job.\n\n"
              "Example:\n  gangrun kv put address \"$HOSTNAME:8080\"\n"
              "  gangrun kv wait address --timeout 1m\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return kv(*options, context); };
+    request.action = [&request, options](client::Context& context) {
+      options->words = request.command;
+      return kv(*options, context);
+    };
   });
 }
 

@@ -42,18 +42,19 @@ base::Result<> enter(const std::string& id, const std::string& folder, client::C
 }
 
 // Runs of the Python package have files beside their job file, which go at their end.
-base::Result<> check_beside(const std::string& id, const client::RunRecord& record) {
+base::Result<> check_beside(const std::string& home, const std::string& id,
+                            const client::RunRecord& record) {
   if (record.spec_path.empty() || !record.text) return {};
   const std::string path = client::in_folder(record.folder, record.spec_path);
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  if (client::kind_of(folder) != jobfile::FileKind::kNone ||
-      record.text->find(folder) == std::string::npos) {
-    return {};
-  }
+  if (record.text->find(folder) == std::string::npos) return {};
+  const bool is_there = client::kind_of(folder) != jobfile::FileKind::kNone;
+  // While that run goes on they are there, and would be taken from the next one.
+  if (is_there && !folder.starts_with(home + "/python/")) return {};
   return base::invalid_argument(base::format(
-      "{} needs files of {}, which is gone; a run of the Python package removes them at its end: "
-      "start it from there again",
-      id, folder));
+      "{} needs files of {}, which {}; a run of the Python package removes them at its end: start "
+      "it from there again",
+      id, folder, is_there ? "go with it" : "is gone"));
 }
 
 // Files that are gone are an error of the start itself.
@@ -90,7 +91,7 @@ client::ExitStatus rerun(const RerunOptions& options, client::Context& context) 
   if (const auto entered = enter(id, record->folder, context); !entered.ok()) {
     return fail(context, entered.error());
   }
-  if (const auto there = check_beside(id, *record); !there.ok())
+  if (const auto there = check_beside(*home, id, *record); !there.ok())
     return fail(context, there.error());
   std::vector<client::RecordedFile> now;
   if (const auto spec = client::read_job(run, context.folder, context.places.rules()); spec.ok()) {

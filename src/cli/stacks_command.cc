@@ -11,6 +11,7 @@
 #include "client/stacks_view.h"
 #include "client/text.h"
 #include "cluster/question.h"
+#include "job/status.h"
 #include "job/units.h"
 #include "process/stack_look.h"
 
@@ -40,6 +41,19 @@ base::Result<cluster::Answer> ask(const StacksOptions& options, client::Context&
     GANGRUN_ASSIGN(question.tasks.emplace_back(), job::parse_task_id(text));
   }
   GANGRUN_ASSIGN(const auto site, client::site_of(context, options.job));
+  GANGRUN_ASSIGN(const auto status, site->status(options.job));
+  // Of several, those that are there are asked, and the others are told beside them.
+  const auto is_there = [&status](const job::TaskId& task) {
+    return std::ranges::find(status.tasks, task, &job::TaskStatus::task) != status.tasks.end();
+  };
+  if (!question.tasks.empty() && std::ranges::none_of(question.tasks, is_there)) {
+    return base::not_found(
+        base::format("{} has no task {}", status.id, job::to_string(question.tasks.front())));
+  }
+  if (job::is_final(status.state)) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("{} has ended: {}", status.id, job::to_string(status.state))};
+  }
   return site->ask(options.job, question);
 }
 

@@ -128,10 +128,10 @@ void ExecSession::write(Output& output) {
   if (size < 0) {
     if (errno == EAGAIN || errno == EINTR) return;
     output.is_broken = true;
+    if (output.which != ExecStream::kMain) return;
     // As if the command itself had written where nobody reads.
-    if (output.which == ExecStream::kMain)
-      return end(registry::ExecExit{base::kSignalStatus + SIGPIPE});
-    return;
+    if (errno == EPIPE) return end(registry::ExecExit{base::kSignalStatus + SIGPIPE});
+    return end(base::from_errno(errno, "the output is incomplete: writing standard output"));
   }
   output.bytes.erase(0, static_cast<std::size_t>(size));
   tell_taken(output, static_cast<std::size_t>(size));

@@ -258,6 +258,30 @@ def test_a_reader_that_goes_ends_it(job, marked):
     begun.stdin.close(), begun.stderr.close()
 
 
+def test_output_that_cannot_be_written_is_an_error(job):
+    job.start()
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([job.gangrun, "exec", "last", "worker:0", "--", "echo", "hi"], env=job.environment(),
+                              stdout=full, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, timeout=LIMIT_S)
+    assert done.returncode == 125
+    assert "the output is incomplete: writing standard output: No space left on device" in done.stderr
+
+
+def test_no_more_run_at_once_where_all_come_at_the_same_moment(job):
+    job.start()
+    many = [job.begun("sh", "-c", "echo up; read line") for _ in range(36)]
+    try:
+        said = [begun.stdout.readline() for begun in many]
+        assert sorted(said) == [""] * 4 + ["up\n"] * 32
+        for begun in [begun for begun, line in zip(many, said) if not line]:
+            _, words = begun.communicate(timeout=LIMIT_S)
+            assert begun.returncode == 125 and "32 commands run beside the task already" in words, words
+    finally:
+        for begun in many:
+            begun.kill()
+            begun.wait()
+
+
 def test_an_interrupt_is_for_the_command(job):
     job.start()
     begun = job.begun("sh", "-c", "trap 'echo caught; exit 9' INT; echo up; while :; do sleep 0.1; done")

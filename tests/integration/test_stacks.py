@@ -91,6 +91,7 @@ def test_of_a_stopped_process_it_is_told_that_it_stands(gangrun, home, job):
     (["last", "--timeout", "soon"], "--timeout"),
     (["last", "worker"], "worker"),
     (["no-such-job"], "no-such-job"),
+    (["last", "worker:9"], "has no task worker:9"),
 ])
 def test_wrong_input_is_named(gangrun, home, job, words, said):
     refused = command(gangrun, home, "stacks", *words)
@@ -102,5 +103,5 @@ def test_a_job_that_has_ended_has_none(gangrun, home, job):
     assert command(gangrun, home, "kill", "--now", job).returncode == 0
     assert command(gangrun, home, "wait", job).returncode != 0
     refused = command(gangrun, home, "stacks", job)
-    assert refused.returncode != 0
-    assert refused.stderr.strip()
+    assert refused.returncode == 7, refused
+    assert refused.stderr == f"gangrun: {job} has ended: killed\n"

@@ -121,6 +121,43 @@ def test_python_outside_a_task_is_told_so():
     assert done.returncode == 1 and "RuntimeError: GANGRUN_KV is not set: this process is not in a task" in done.stderr
 
 
+def test_any_key_and_value_can_be_given(run_gangrun, gangrun, tmp_path):
+    (tmp_path / "job.sh").write_text(f"PATH={gangrun.parent}:$PATH" + """
+set -e
+gangrun kv put v -- -value; test "$(gangrun kv get v)" = -value
+gangrun kv put -- -k --help; test "$(gangrun kv get -- -k)" = --help
+gangrun kv put v -- ""; gangrun kv get v >empty; test ! -s empty
+gangrun kv put v -- -; test "$(gangrun kv get v)" = -
+! gangrun kv put v -- two words 2>words; grep -q "unexpected argument 'words'" words
+head -c 262145 /dev/zero | { s=0; gangrun kv put v 2>large || s=$?; test $s = 2; }; grep -q "limit of 262144 bytes" large
+! gangrun kv wait v --timeout 8d 2>long; grep -q "must be at most 168 h" long
+test "$(gangrun kv get v)" = -
+""")
+    done = run_gangrun("run", "-r", "worker:1", "--", "bash", str(tmp_path / "job.sh"), cwd=tmp_path)
+    assert done.status == 0, done
+
+
+def test_python_takes_keys_values_and_times_that_can_be(run_gangrun, tmp_path):
+    run_program(run_gangrun, """
+def fails(kind, words, function, *given, **named):
+    try:
+        function(*given, **named)
+    except kind as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError(given)
+for value in 5, 0, True, [1, 2], None, 3.5:
+    fails(TypeError, "bytes or str", kv.put, "port", value)
+assert kv.get("port") is None
+for function in kv.get, kv.delete, kv.wait:
+    fails(ValueError, "from 1 to 200 printable", function, "")
+    fails(TypeError, "a key is a str", function, None)
+kv.put("port", bytearray(b"5"))
+assert kv.wait("port", timeout=None) == kv.wait("port", timeout=float("inf")) == b"5"
+task.barrier(timeout=None)
+""", tmp_path, "-r", "worker:1")
+
+
 def test_keys_outlive_a_generation_and_barriers_do_not(run_gangrun, tmp_path):
     said = run_program(run_gangrun, """
 if generation == 1:
