@@ -26,7 +26,7 @@ constexpr std::size_t kMaxNamedTasks = 20;
 base::Result<std::chrono::milliseconds> seconds_in(std::string_view text, std::string_view name) {
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  const double most = std::chrono::duration<double>(kMaxKeyWait).count();
+  const double most = std::chrono::duration<double>(registry::kMaxKeyWait).count();
   if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0) ||
       seconds > most) {
     return base::invalid_argument(

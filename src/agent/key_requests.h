@@ -16,7 +16,6 @@
 namespace gangrun::agent {
 
 inline constexpr std::chrono::milliseconds kDefaultKeyWait = std::chrono::minutes(10);
-inline constexpr std::chrono::milliseconds kMaxKeyWait = std::chrono::hours(24 * 7);
 
 // The run, as its agent knows it, whose processes ask.
 struct KeyRun {

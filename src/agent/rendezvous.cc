@@ -60,16 +60,12 @@ void Rendezvous::on_request(net::HttpRequest request, net::Responder responder) 
 }
 
 std::optional<net::HttpResponse> Rendezvous::refusal_of(const net::HttpRequest& request) {
-  const std::string objection = objection_to(request.peer);
+  const std::string objection = objection_to(request.peer, port_);
   if (objection.empty()) return std::nullopt;
   if (!std::exchange(told_refusal_, true)) {
     logger_.warning("rendezvous: refused {}: {}", request.peer.address, objection);
   }
   return response(403, objection + "\n");
-}
-
-std::string Rendezvous::objection_to(const net::Peer& peer) const {
-  return agent::objection_to(peer, port_);
 }
 
 void Rendezvous::answer(registry::RendezvousTicket ticket, int status, const std::string& body) {

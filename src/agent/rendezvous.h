@@ -39,8 +39,6 @@ class Rendezvous final : private registry::RendezvousRelayOutput {
   void on_request(net::HttpRequest request, net::Responder responder);
   // The refusal that it gets instead of an answer to its request; none if it gets an answer.
   [[nodiscard]] std::optional<net::HttpResponse> refusal_of(const net::HttpRequest& request);
-  // Why the process at the other end gets nothing; empty when it does.
-  [[nodiscard]] std::string objection_to(const net::Peer& peer) const;
   void wait_for_time();
 
   net::EventLoop& loop_;

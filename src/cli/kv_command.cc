@@ -22,9 +22,7 @@ namespace {
 
 using client::TaskKeys;
 
-constexpr std::size_t kMaxValueBytes = std::size_t{256} << 10U;
 constexpr std::chrono::milliseconds kDefaultTimeout = std::chrono::minutes(10);
-constexpr std::chrono::milliseconds kMaxTimeout = std::chrono::hours(7 * 24);
 
 struct KvOptions {
   std::string action;
@@ -44,9 +42,9 @@ struct BarrierOptions {
 base::Result<std::chrono::milliseconds> timeout_of(const std::optional<std::string>& text) {
   if (!text) return kDefaultTimeout;
   GANGRUN_ASSIGN(const auto timeout, job::parse_duration(*text).context("--timeout"));
-  if (timeout <= kMaxTimeout) return timeout;
-  return base::invalid_argument(
-      base::format("--timeout {}: must be at most {}", *text, base::to_words(kMaxTimeout)));
+  if (timeout <= client::kMaxTaskWait) return timeout;
+  return base::invalid_argument(base::format("--timeout {}: must be at most {}", *text,
+                                             base::to_words(client::kMaxTaskWait)));
 }
 
 base::Result<> show_list(const TaskKeys& keys, const std::string& prefix, bool as_json,
@@ -104,7 +102,7 @@ base::Result<> act(const KvOptions& options, client::Context& context) {
   if (action == "delete") return keys.erase(given.key);
   if (action == "put") {
     if (given.value) return keys.put(given.key, *given.value);
-    auto value = base::read_input("/dev/stdin", kMaxValueBytes);
+    auto value = base::read_input("/dev/stdin", client::kMaxTaskValueBytes);
     if (!value.ok()) return client::as_bad_input(value.error());
     return keys.put(given.key, *std::move(value));
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -8,8 +9,12 @@
 
 #include "base/result.h"
 #include "client/context.h"
+#include "registry/key_messages.h"
 
 namespace gangrun::client {
+
+inline constexpr std::size_t kMaxTaskValueBytes = registry::kMaxValueBytes;
+inline constexpr std::chrono::milliseconds kMaxTaskWait = registry::kMaxKeyWait;
 
 // The keys of the job in one of whose tasks this command runs, and its barriers: asked of the
 // task's agent, which knows who asks.

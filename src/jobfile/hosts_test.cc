@@ -13,8 +13,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-jobfile::Flags flags_with(const std::string& hosts, const std::string& roles = "worker:4") {
-  jobfile::Flags flags;
+Flags flags_with(const std::string& hosts, const std::string& roles = "worker:4") {
+  Flags flags;
   flags.roles = {roles};
   flags.hosts = {hosts};
   flags.command = {"true"};
@@ -22,30 +22,30 @@ jobfile::Flags flags_with(const std::string& hosts, const std::string& roles = "
 }
 
 std::string hosts_error(const std::string& hosts) {
-  const auto spec = jobfile::build(std::nullopt, flags_with(hosts), jobfile::Defaults{});
+  const auto spec = build(std::nullopt, flags_with(hosts), Defaults{});
   return spec.ok() ? "" : spec.error().message;
 }
 
 TEST(Hosts, AreReadFromFlagsAndWrittenAsTheyWere) {
-  const auto spec = jobfile::build(std::nullopt, flags_with("h1:2, h2"), jobfile::Defaults{});
+  const auto spec = build(std::nullopt, flags_with("h1:2, h2"), Defaults{});
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   EXPECT_THAT(spec->hosts, ElementsAre(job::Host{"h1", 2}, job::Host{"h2", std::nullopt}));
   EXPECT_EQ(to_json(*spec).at("hosts"), (base::Json{"h1:2", "h2"}));
-  const auto again = jobfile::job_spec_from_json(to_json(*spec));
+  const auto again = job_spec_from_json(to_json(*spec));
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(*again, *spec);
 }
 
 // The end of an IPv6 address was taken for slots.
 TEST(Hosts, MayBeIpv6Addresses) {
-  const auto spec = jobfile::build(std::nullopt, flags_with("[fd00::5]:8,fd00::6,::1, [fd00::7]"),
-                                   jobfile::Defaults{});
+  const auto spec =
+      build(std::nullopt, flags_with("[fd00::5]:8,fd00::6,::1, [fd00::7]"), Defaults{});
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   EXPECT_THAT(spec->hosts,
               ElementsAre(job::Host{"fd00::5", 8}, job::Host{"fd00::6", std::nullopt},
                           job::Host{"::1", std::nullopt}, job::Host{"fd00::7", std::nullopt}));
   EXPECT_EQ(to_json(*spec).at("hosts"), (base::Json{"[fd00::5]:8", "fd00::6", "::1", "fd00::7"}));
-  const auto again = jobfile::job_spec_from_json(to_json(*spec));
+  const auto again = job_spec_from_json(to_json(*spec));
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(*again, *spec);
   const std::string form =
@@ -80,25 +80,24 @@ TEST(Hosts, HaveNamesOfDns) {
 }
 
 TEST(Hosts, AreReadFromAFileAndFlagsWin) {
-  const auto draft = jobfile::parse_spec(
-      "tasks: {worker: {instances: 2}}\ncommand: x\nhosts: [h1:1, h2:1]\n", "job.yaml");
+  const auto draft =
+      parse_spec("tasks: {worker: {instances: 2}}\ncommand: x\nhosts: [h1:1, h2:1]\n", "job.yaml");
   ASSERT_TRUE(draft.ok()) << draft.error().message;
-  const auto spec = jobfile::build(*draft, jobfile::Flags{}, jobfile::Defaults{});
+  const auto spec = build(*draft, Flags{}, Defaults{});
   ASSERT_TRUE(spec.ok()) << spec.error().message;
   EXPECT_THAT(spec->hosts, ElementsAre(job::Host{"h1", 1}, job::Host{"h2", 1}));
-  jobfile::Flags flags;
+  Flags flags;
   flags.hosts = {"h3"};
-  const auto other = jobfile::build(*draft, flags, jobfile::Defaults{});
+  const auto other = build(*draft, flags, Defaults{});
   ASSERT_TRUE(other.ok()) << other.error().message;
   EXPECT_THAT(other->hosts, ElementsAre(job::Host{"h3", std::nullopt}));
 }
 
 TEST(Hosts, ErrorsOfAFileSayWhereTheyStand) {
   const auto refused = [](const std::string& hosts) {
-    const auto draft =
-        jobfile::parse_spec("tasks: {worker: }\ncommand: x\nhosts: " + hosts, "job.yaml");
+    const auto draft = parse_spec("tasks: {worker: }\ncommand: x\nhosts: " + hosts, "job.yaml");
     if (!draft.ok()) return draft.error().message;
-    const auto spec = jobfile::build(*draft, jobfile::Flags{}, jobfile::Defaults{});
+    const auto spec = build(*draft, Flags{}, Defaults{});
     return spec.ok() ? std::string() : spec.error().message;
   };
   EXPECT_THAT(refused("h1"),
@@ -122,10 +121,10 @@ TEST(Hosts, ErrorsNameTheFieldTheValueAndWhatIsAllowed) {
 
 TEST(Hosts, NeedSlotsForTheLeastThatASingleTypeGoesOnWith) {
   const auto error = [](const std::string& tasks, const std::string& hosts) {
-    const auto draft = jobfile::parse_spec(
-        "tasks: {" + tasks + "}\ncommand: x\nhosts: [" + hosts + "]", "job.yaml");
+    const auto draft =
+        parse_spec("tasks: {" + tasks + "}\ncommand: x\nhosts: [" + hosts + "]", "job.yaml");
     if (!draft.ok()) return draft.error().message;
-    const auto spec = jobfile::build(*draft, jobfile::Flags{}, jobfile::Defaults{});
+    const auto spec = build(*draft, Flags{}, Defaults{});
     return spec.ok() ? std::string() : spec.error().message;
   };
   const std::string worker = "worker: {instances: 4, min_instances: 2}";
@@ -140,18 +139,18 @@ TEST(Hosts, NeedSlotsForTheLeastThatASingleTypeGoesOnWith) {
 
 // The agents are placed type by type: the spare had the only slot that was left for the worker.
 TEST(Hosts, ASpareDoesNotTakeTheSlotOfAnotherType) {
-  const auto draft = jobfile::parse_spec(
+  const auto draft = parse_spec(
       "tasks: {ps: {instances: 1, spares: 1}, worker: {}}\ncommand: x\nhosts: ['a:2']", "job.yaml");
-  const auto spec = jobfile::build(*draft, jobfile::Flags{}, jobfile::Defaults{});
+  const auto spec = build(*draft, Flags{}, Defaults{});
   ASSERT_FALSE(spec.ok());
   EXPECT_THAT(spec.error().message,
               HasSubstr("2 slots are fewer than the 3 tasks with their spares; allowed: at least"));
 }
 
 TEST(Hosts, HaveALimit) {
-  jobfile::Flags flags = flags_with("h", "worker:1");
+  Flags flags = flags_with("h", "worker:1");
   for (int i = 0; i < 1000; ++i) flags.hosts.push_back("h" + std::to_string(i));
-  const auto spec = jobfile::build(std::nullopt, flags, jobfile::Defaults{});
+  const auto spec = build(std::nullopt, flags, Defaults{});
   ASSERT_FALSE(spec.ok());
   EXPECT_THAT(spec.error().message, HasSubstr("1001 hosts are more than the limit of 1000"));
 }

@@ -62,8 +62,8 @@ SentBytes send_what_fits(int socket, std::string& out) {
   return sent;
 }
 
-net::ChannelOptions tunnel_channel_options() {
-  net::ChannelOptions options;
+ChannelOptions tunnel_channel_options() {
+  ChannelOptions options;
   options.is_binary = true;
   options.max_message_bytes = kMaxTunnelMessageBytes;
   options.max_queued_bytes = kMaxTunnelBytes;
@@ -84,8 +84,8 @@ base::Result<base::UniqueFd> connect_to_loopback(std::uint16_t port) {
   return socket;
 }
 
-Tunnel::Tunnel(net::EventLoop& loop, Side side, base::UniqueFd socket,
-               std::unique_ptr<net::Channel> channel, std::function<void(base::Result<>)> on_over)
+Tunnel::Tunnel(EventLoop& loop, Side side, base::UniqueFd socket, std::unique_ptr<Channel> channel,
+               std::function<void(base::Result<>)> on_over)
     : loop_(loop),
       side_(side),
       socket_(std::move(socket)),

@@ -24,7 +24,7 @@ inline constexpr std::size_t kMaxTunnels = 128;
 inline constexpr std::chrono::seconds kTunnelConnectTimeout{10};
 
 // Of the channels that carry tunnels, at both ends.
-net::ChannelOptions tunnel_channel_options();
+ChannelOptions tunnel_channel_options();
 
 // A socket that connects to a port of 127.0.0.1; it may not be connected yet.
 base::Result<base::UniqueFd> connect_to_loopback(std::uint16_t port);
@@ -52,8 +52,8 @@ class Tunnel {
 
   // `on_over` is called once, later: both directions have ended, or why it broke. Then only the
   // destructor is left to call; before that, it breaks the connection.
-  Tunnel(net::EventLoop& loop, Side side, base::UniqueFd socket,
-         std::unique_ptr<net::Channel> channel, std::function<void(base::Result<>)> on_over);
+  Tunnel(EventLoop& loop, Side side, base::UniqueFd socket, std::unique_ptr<Channel> channel,
+         std::function<void(base::Result<>)> on_over);
   Tunnel(const Tunnel&) = delete;
   Tunnel& operator=(const Tunnel&) = delete;
   ~Tunnel();
@@ -69,20 +69,20 @@ class Tunnel {
   void break_off(base::Error reason);
   void over(base::Result<> how);
 
-  net::EventLoop& loop_;
+  EventLoop& loop_;
   const Side side_;
   base::UniqueFd socket_;
-  std::unique_ptr<net::Channel> channel_;
+  std::unique_ptr<Channel> channel_;
   std::function<void(base::Result<>)> on_over_;
   TunnelFlow flow_;
   bool connected_ = false;
   bool is_over_ = false;
   std::string out_;  // for the socket
   std::string in_;   // a buffer
-  net::Timer connect_limit_;
-  net::Timer over_timer_;
-  net::Watch readable_;
-  net::Watch writable_;
+  Timer connect_limit_;
+  Timer over_timer_;
+  Watch readable_;
+  Watch writable_;
 };
 
 }  // namespace gangrun::net

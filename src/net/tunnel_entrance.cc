@@ -6,7 +6,7 @@
 
 namespace gangrun::net {
 
-TunnelEntrance::TunnelEntrance(net::EventLoop& loop, base::Secret secret,
+TunnelEntrance::TunnelEntrance(EventLoop& loop, base::Secret secret,
                                std::function<void(const base::Error&)> on_broken)
     : loop_(loop),
       secret_(std::move(secret)),
@@ -15,9 +15,9 @@ TunnelEntrance::TunnelEntrance(net::EventLoop& loop, base::Secret secret,
 
 TunnelEntrance::~TunnelEntrance() = default;
 
-net::Connecting TunnelEntrance::connect(
-    std::function<void(base::Result<std::unique_ptr<net::Channel>>)> on_done) const {
-  return net::connect_channel(
+Connecting TunnelEntrance::connect(
+    std::function<void(base::Result<std::unique_ptr<Channel>>)> on_done) const {
+  return connect_channel(
       loop_, *agent_, std::string(kTunnelPath), {{"Authorization", "Bearer " + secret_.reveal()}},
       loop_.now() + kTunnelConnectTimeout, std::move(on_done), tunnel_channel_options());
 }
@@ -34,14 +34,13 @@ void TunnelEntrance::on_connection(base::UniqueFd socket) {
 }
 
 void TunnelEntrance::open(Id id) {
-  connections_[id].connecting =
-      connect([this, id](base::Result<std::unique_ptr<net::Channel>> channel) {
-        Connection& connection = connections_.at(id);
-        if (!channel.ok()) return end(id, channel.error());
-        connection.tunnel = std::make_unique<Tunnel>(
-            loop_, Tunnel::Side::kEntrance, std::move(connection.socket), *std::move(channel),
-            [this, id](const base::Result<>& how) { end(id, how); });
-      });
+  connections_[id].connecting = connect([this, id](base::Result<std::unique_ptr<Channel>> channel) {
+    Connection& connection = connections_.at(id);
+    if (!channel.ok()) return end(id, channel.error());
+    connection.tunnel = std::make_unique<Tunnel>(
+        loop_, Tunnel::Side::kEntrance, std::move(connection.socket), *std::move(channel),
+        [this, id](const base::Result<>& how) { end(id, how); });
+  });
 }
 
 void TunnelEntrance::end(Id id, const base::Result<>& how) {
@@ -56,7 +55,7 @@ void TunnelEntrance::try_once(std::function<void(base::Result<>)> done) {
     const auto told = std::exchange(tried_done_, nullptr);
     if (told) told(how);
   };
-  trying_ = connect([this, tell](base::Result<std::unique_ptr<net::Channel>> channel) {
+  trying_ = connect([this, tell](base::Result<std::unique_ptr<Channel>> channel) {
     if (!channel.ok()) return tell(channel.error());
     tried_ = *std::move(channel);
     tried_->on_closed([tell](const base::Error& reason) { tell(reason); });

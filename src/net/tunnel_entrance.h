@@ -22,7 +22,7 @@ namespace gangrun::net {
 class TunnelEntrance {
  public:
   // `on_broken` is told why a connection could not be carried, or not to its end.
-  TunnelEntrance(net::EventLoop& loop, base::Secret secret,
+  TunnelEntrance(EventLoop& loop, base::Secret secret,
                  std::function<void(const base::Error&)> on_broken);
   TunnelEntrance(const TunnelEntrance&) = delete;
   TunnelEntrance& operator=(const TunnelEntrance&) = delete;
@@ -31,7 +31,7 @@ class TunnelEntrance {
   // 0: any port. The port.
   base::Result<std::uint16_t> listen(std::uint16_t port) { return listener_.listen(port); }
   // The control address of the task's agent, from now on.
-  void set_agent(net::Endpoint agent) { agent_ = std::move(agent); }
+  void set_agent(Endpoint agent) { agent_ = std::move(agent); }
   // Whether the task listens: `done` is called once, later, unless another try() came before.
   void try_once(std::function<void(base::Result<>)> done);
 
@@ -39,26 +39,25 @@ class TunnelEntrance {
   using Id = std::uint64_t;
   struct Connection {
     base::UniqueFd socket;  // until there is a tunnel
-    net::Connecting connecting;
+    Connecting connecting;
     std::unique_ptr<Tunnel> tunnel;
   };
 
   void on_connection(base::UniqueFd socket);
   void open(Id id);
   void end(Id id, const base::Result<>& how);
-  net::Connecting connect(
-      std::function<void(base::Result<std::unique_ptr<net::Channel>>)> on_done) const;
+  Connecting connect(std::function<void(base::Result<std::unique_ptr<Channel>>)> on_done) const;
 
-  net::EventLoop& loop_;
+  EventLoop& loop_;
   const base::Secret secret_;
   const std::function<void(const base::Error&)> on_broken_;
-  std::optional<net::Endpoint> agent_;
-  net::LoopbackListener listener_;
+  std::optional<Endpoint> agent_;
+  LoopbackListener listener_;
   Id next_ = 1;
   std::map<Id, Connection> connections_;
   // Of a try.
-  net::Connecting trying_;
-  std::unique_ptr<net::Channel> tried_;
+  Connecting trying_;
+  std::unique_ptr<Channel> tried_;
   std::function<void(base::Result<>)> tried_done_;
 };
 

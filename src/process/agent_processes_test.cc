@@ -20,17 +20,16 @@ namespace {
 base::Instant soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(20); }
 
 // A shell with the command line of an agent, and (the guardian) one with that command line below.
-base::Result<process::Child> shell(const std::string& script, const std::string& name) {
-  process::SpawnOptions options;
+base::Result<Child> shell(const std::string& script, const std::string& name) {
+  SpawnOptions options;
   options.argv = {"/bin/sh", "-c", script, "task", "--name", name};
-  return process::spawn(options);
+  return spawn(options);
 }
 
 void wait_until(const std::function<bool()>& condition) {
   const base::Instant deadline = soon();
   while (!condition() && std::chrono::steady_clock::now() < deadline) {
-    (void)process::wait_any_readable(
-        {}, std::chrono::steady_clock::now() + std::chrono::milliseconds(5));
+    (void)wait_any_readable({}, std::chrono::steady_clock::now() + std::chrono::milliseconds(5));
   }
 }
 

@@ -36,6 +36,8 @@ inline constexpr std::size_t kMaxBarriers = 10'000;
 inline constexpr int kMaxBarrierTasks = 100'000;
 inline constexpr int kMaxBarrierProcesses = 10'000;
 inline constexpr std::int64_t kMaxRound = std::int64_t{1} << 53U;
+// The most that a process may wait for a key, or at a barrier.
+inline constexpr std::chrono::milliseconds kMaxKeyWait = std::chrono::hours(7 * 24);
 // So long the master holds one question, at most; an agent asks again.
 inline constexpr std::chrono::milliseconds kMaxHold = std::chrono::minutes(1);
 

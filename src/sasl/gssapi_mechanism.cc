@@ -88,7 +88,7 @@ base::Result<std::string> Gssapi::next_token(std::string_view challenge) {
 }
 
 base::Result<std::string> Gssapi::choose_layer(std::string_view challenge) {
-  GANGRUN_ASSIGN(const sasl::Unwrapped offer, context_->unwrap(challenge));
+  GANGRUN_ASSIGN(const Unwrapped offer, context_->unwrap(challenge));
   GANGRUN_ASSIGN(const SecurityLayers layers, parse_security_layers(offer.bytes));
   const auto chosen = std::ranges::find_if(layers.offered, [this](Protection one) {
     return std::ranges::find(accepted_, one) != accepted_.end();
@@ -127,7 +127,7 @@ base::Result<std::string> Gssapi::wrap(std::string_view piece) {
 }
 
 base::Result<std::string> Gssapi::unwrap(std::string_view token) {
-  GANGRUN_ASSIGN(sasl::Unwrapped piece, context_->unwrap(token));
+  GANGRUN_ASSIGN(Unwrapped piece, context_->unwrap(token));
   if (protection_ == Protection::kPrivacy && !piece.confidential) {
     return wrong("a piece came signed only, where it has to be encrypted");
   }

@@ -29,7 +29,7 @@ class Gssapi final : public Mechanism {
  public:
   // The strongest of `accepted` that the server offers is taken; `asker` is what accepts
   // nothing else, for people.
-  Gssapi(std::unique_ptr<sasl::SecurityContext> context, std::vector<Protection> accepted,
+  Gssapi(std::unique_ptr<SecurityContext> context, std::vector<Protection> accepted,
          std::string asker)
       : context_(std::move(context)), accepted_(std::move(accepted)), asker_(std::move(asker)) {}
 
@@ -47,7 +47,7 @@ class Gssapi final : public Mechanism {
   base::Result<std::string> next_token(std::string_view challenge);
   base::Result<std::string> choose_layer(std::string_view challenge);
 
-  const std::unique_ptr<sasl::SecurityContext> context_;
+  const std::unique_ptr<SecurityContext> context_;
   const std::vector<Protection> accepted_;
   const std::string asker_;
   Step step_ = Step::kContext;

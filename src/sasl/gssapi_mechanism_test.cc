@@ -15,7 +15,7 @@ const std::vector<Protection> kAll{Protection::kAuthentication, Protection::kInt
                                    Protection::kPrivacy};
 
 Gssapi mechanism(std::vector<Protection> accepted = kAll, int rounds = 1) {
-  return Gssapi(std::make_unique<sasl::TestContext>(rounds), std::move(accepted), "the site");
+  return Gssapi(std::make_unique<TestContext>(rounds), std::move(accepted), "the site");
 }
 
 // Up to the offer of layers.

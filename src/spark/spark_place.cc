@@ -29,21 +29,21 @@ class SparkBackend final : public host::Backend {
     const host::Ground& ground = input.ground;
     agents::AgentsOptions agents = host::agents_by_tls(input);
     agents.launch.lines = agents::LinesFor::kLogFolder;
-    host::MadeTasks made{.tasks = agents::Agents::joining(
-                             ground.loop, ground.clock, ground.logger, ground.server,
-                             std::make_unique<spark::JoinedCluster>(ground.loop, input.launch.host),
-                             std::move(agents)),
-                         .come_by_tls = true,
-                         .come_by_themselves = true,
-                         .remarks = host::remarks_of(input.launch)};
-    made.remarks.emplace_back(spark::kWorksAtExecutor);
+    host::MadeTasks made{
+        .tasks = agents::Agents::joining(
+            ground.loop, ground.clock, ground.logger, ground.server,
+            std::make_unique<JoinedCluster>(ground.loop, input.launch.host), std::move(agents)),
+        .come_by_tls = true,
+        .come_by_themselves = true,
+        .remarks = host::remarks_of(input.launch)};
+    made.remarks.emplace_back(kWorksAtExecutor);
     return made;
   }
 };
 
 class SparkPlace final : public client::Place {
  public:
-  [[nodiscard]] jobfile::PlaceRules rules() const override { return spark::spark_rules(); }
+  [[nodiscard]] jobfile::PlaceRules rules() const override { return spark_rules(); }
   [[nodiscard]] std::map<client::RunFlag, std::string_view> refused_flags() const override {
     return {{client::RunFlag::kDetach, "the job ends with its driver"}};
   }
@@ -63,7 +63,7 @@ class SparkPlace final : public client::Place {
     }
     // Each task's own host decides.
     plan->launch.containment = plan->spec.containment;
-    plan->where_tasks_work = spark::kWorksAtExecutor;
+    plan->where_tasks_work = kWorksAtExecutor;
     if (options.dry_run) return client::show_plan(*plan, options, context);
     plan->backend = std::make_unique<SparkBackend>();
     return client::run_job(*std::move(plan), options, context);

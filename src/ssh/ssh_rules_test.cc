@@ -47,7 +47,7 @@ TEST(SshRules, TakeOneSourceOfHosts) {
   job::JobSpec spec = workers(1, 0);
   spec.hosts = {{"gpu1", 8}};
   EXPECT_EQ(place.check(spec), std::nullopt);
-  ssh::edit_ssh(spec).hostfile = "hosts";
+  edit_ssh(spec).hostfile = "hosts";
   const auto found = place.check(spec);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->path, "ssh.hostfile");
