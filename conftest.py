@@ -10,3 +10,5 @@ from groups import pytest_addoption, pytest_collection_finish, pytest_collection
 
 # Who runs the tests may have it, and tasks would inherit it: how a task's Python writes is part of what is tested.
 os.environ.pop("PYTHONUNBUFFERED", None)
+# Files of defaults that this machine or its user has are not for tests.
+os.environ["GANGRUN_NO_DEFAULTS"] = "1"

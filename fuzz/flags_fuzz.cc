@@ -17,6 +17,7 @@
 namespace {
 
 namespace job = gangrun::job;
+namespace jobfile = gangrun::jobfile;
 
 constexpr std::string_view kFile =
     "tasks: {worker: {instances: 2, memory: 1g}, ps: {overrides: {0: {vcores: 2}}}, "

@@ -16,6 +16,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace base = gangrun::base;
   namespace job = gangrun::job;
+  namespace jobfile = gangrun::jobfile;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto draft = jobfile::parse_spec(text, "job.yaml", rules_of_places().sections());
   if (!draft.ok()) {

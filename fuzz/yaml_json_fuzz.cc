@@ -11,7 +11,7 @@
 // that reads back as the same value.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace base = gangrun::base;
-  namespace job = gangrun::job;
+  namespace jobfile = gangrun::jobfile;
   const auto json = jobfile::yaml_to_json({reinterpret_cast<const char*>(data), size});
   if (!json.ok()) {
     GANGRUN_CHECK(json.error().message.find('\n') == std::string::npos, json.error().message);

@@ -48,6 +48,11 @@ def environment(changes: Optional[Mapping[str, str]] = None) -> dict[str, str]:
     return {**os.environ, **(changes or {})}
 
 
+def with_defaults(changes: Optional[Mapping[str, str]], defaults: bool) -> Optional[Mapping[str, str]]:
+    """The changes to the environment of a command that reads the files of defaults, or leaves them out."""
+    return changes if defaults else {**(changes or {}), "GANGRUN_NO_DEFAULTS": "1"}
+
+
 def sentence(stderr: bytes) -> str:
     """What a command says of its failure, without the program's name before it."""
     text = _texts.harmless_lines(stderr.decode(errors="replace").strip())

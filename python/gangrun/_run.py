@@ -423,11 +423,10 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
         outputs_limit: Union[None, int, str] = None, keep_folders: Optional[bool] = None, log_limit: Union[None, int, str] = None,
         principal: Optional[str] = None, keytab: Optional[str] = None, run_as: Optional[str] = None,
         hosts: Optional[Sequence[str]] = None, hostfile: Union[None, str, os.PathLike[str]] = None,
-        ssh_config: Union[None, str, os.PathLike[str]] = None,
-        job: Optional[Mapping[str, Any]] = None, block: bool = True, detach: bool = False,
-        display: Union[None, bool, str] = None, on_status: Optional[Callable[[Status], None]] = None,
-        on_line: Optional[Callable[[str, str, str], None]] = None,
-        client_env: Optional[Mapping[str, str]] = None) -> Run:
+        ssh_config: Union[None, str, os.PathLike[str]] = None, job: Optional[Mapping[str, Any]] = None,
+        block: bool = True, detach: bool = False, display: Union[None, bool, str] = None,
+        on_status: Optional[Callable[[Status], None]] = None, on_line: Optional[Callable[[str, str, str], None]] = None,
+        client_env: Optional[Mapping[str, str]] = None, defaults: bool = True) -> Run:
     """Start all tasks of a job together, run `main` in each, and wait for the job to end.
 
     tasks        task type → TaskSpec, or the number of tasks of that type
@@ -445,11 +444,12 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     display      True, False, "live", "notebook" or "lines"; None: a table if there is a terminal or a notebook
     on_status, on_line   callbacks for each status, and for (task, stream, line); an exception in one ends the job
     client_env   environment variables for gangrun's own program, such as another cluster's HADOOP_CONF_DIR
+    defaults     False: leave out the files of defaults (docs/defaults.md)
 
     Raises errors.InvalidJob before anything starts; the exception that a task raised, with errors.RemoteTraceback as its
     `__cause__`; otherwise errors.JobFailed or another JobError. Ctrl-C stops the job and raises KeyboardInterrupt.
     """
-    on = "kubernetes" if on == "k8s" else on
+    on, client_env = "kubernetes" if on == "k8s" else on, _program.with_defaults(client_env, defaults)
     own = {"framework": framework, "restarts": restarts, "timeouts": timeouts, "success": success, "outputs": outputs,
            "outputs_limit": outputs_limit, "keep_folders": keep_folders, "log_limit": log_limit}
     keys = _job_keys.keys_of(on, job, own, queue=queue, kubernetes=kubernetes, yarn=yarn, principal=principal, keytab=keytab,

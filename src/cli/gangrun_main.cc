@@ -109,7 +109,8 @@ int start(int argc, char** argv) {
                           .environment = std::move(environment),
                           .program = program,
                           .folder = folder,
-                          .places = places};
+                          .places = places,
+                          .system_folder = "/etc"};
   std::vector<std::string> arguments(argv + 1, argv + argc);
   // Called by the name of another tool, it is the command of that name.
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";

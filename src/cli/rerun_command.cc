@@ -67,6 +67,13 @@ void tell_changes(const std::string& id, const client::RunRecord& record,
           "{} has changed since {} was submitted; it is used as it is now", file.path, id));
     }
   }
+  for (const jobfile::DefaultFile& file : record.defaults) {
+    const auto text = base::read_file(file.path, job::kMaxSpecBytes);
+    if (text.ok() && *text != file.text) {
+      context.console.error(base::format(
+          "{} has changed since {} was submitted; defaults are as they were then", file.path, id));
+    }
+  }
   if (record.spec_path.empty() || !record.text) return;
   const auto text =
       base::read_file(client::in_folder(record.folder, record.spec_path), job::kMaxSpecBytes);

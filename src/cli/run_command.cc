@@ -105,6 +105,8 @@ void add_place_flags(CLI::App& command, client::RunOptions& options, FieldFlags&
 void add_command_flags(CLI::App& command, client::RunOptions& options, FieldFlags& fields) {
   begin_group(command, "This command");
   fields.add_job("name");
+  add_flag(command, "--no-defaults", options.no_defaults,
+           "Leave out /etc/gangrun.yaml and ~/.config/gangrun.yaml");
   add_flag(command, "--dry-run", options.dry_run, "Print the complete plan and start nothing");
   add_flag(command, "-d,--detach", options.detach, "Return as soon as the job has been submitted");
   add_flags(command, client::display_flags(options.display));

@@ -22,6 +22,7 @@ struct Context {
   std::string program;  // path of gangrun itself
   std::string folder;   // where it was called
   const Places& places;
+  std::string system_folder{};  // "/etc", for the machine's file of defaults; empty: none
 
   [[nodiscard]] std::string variable(const std::string& name) const {
     const auto found = environment.find(name);

@@ -48,7 +48,8 @@ ExitStatus show_plan(const RunPlan& run, const RunOptions& options, Context& con
                   .job_folder = base::format("{}/jobs/{}-<time>", run.home, run.spec.name),
                   .host = run.launch.host,
                   .containment = run.launch.containment,
-                  .more = run.more};
+                  .more = run.more,
+                  .sources = options.sources};
   if (options.display.json) {
     const auto json = plan_json(plan);
     if (!json.ok()) return fail(context, json.error(), ExitStatus::kBadInput);

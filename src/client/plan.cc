@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string_view>
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "client/plan_sources.h"
 #include "client/text.h"
 #include "frameworks/environment.h"
 #include "job/units.h"
@@ -199,6 +201,8 @@ base::Result<Json> plan_json(const Plan& plan) {
     }
   }
   return Json{{"job", jobfile::to_json(plan.spec)},
+              {"sources", sources_json(plan.spec, plan.sources)},
+              {"defaults_left_out", left_out_json(plan.sources)},
               {"place", plan.spec.on},
               {"host", plan.host},
               {"working_folder", plan.working_folder},
@@ -241,6 +245,8 @@ base::Result<Lines> plan_lines(const Plan& plan) {
                          job::duration_text(spec.timeouts.shrink)));
   for (const std::string& file : spec.files) add_field(lines, "file", file);
   for (const job::TaskSpec& task : spec.tasks) GANGRUN_TRY(add_task_type(plan, task, lines));
+  Lines sources = sources_lines(spec, plan.sources);
+  std::move(sources.begin(), sources.end(), std::back_inserter(lines));
   return lines;
 }
 

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "client/style.h"
 #include "job/spec.h"
+#include "jobfile/build.h"
 
 namespace gangrun::client {
 
@@ -23,6 +24,7 @@ struct Plan {
   std::vector<std::pair<std::string, std::string>> more{};
   std::string no_memory = "no memory request";  // of a task that asks for none
   std::string image_runner = "run by the container engine beside the agent";
+  jobfile::Sources sources{};
 };
 
 // "2 GiB of memory, 1 vcore".

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -18,6 +19,7 @@
 #include "host/local_launch.h"
 #include "job/units.h"
 #include "jobfile/build.h"
+#include "jobfile/default_files.h"
 #include "jobfile/draft.h"
 #include "jobfile/section.h"
 #include "jobfile/shipped_files.h"
@@ -56,10 +58,12 @@ Result<> check_file(std::string_view key, const std::string& file, const std::st
   return {};
 }
 
-// The text of a job file as a draft, with the paths in it relative to it.
+// The text of a job file over a draft of defaults, with the paths in it relative to it.
 Result<jobfile::JobDraft> read_draft(const std::string& text, const std::string& spec_path,
-                                     const jobfile::SectionList& sections) {
-  GANGRUN_ASSIGN(jobfile::JobDraft draft, jobfile::parse_spec(text, spec_path, sections));
+                                     const jobfile::SectionList& sections,
+                                     jobfile::JobDraft defaults) {
+  GANGRUN_ASSIGN(jobfile::JobDraft draft,
+                 jobfile::parse_spec(text, spec_path, sections, std::move(defaults)));
   const std::string folder = std::filesystem::path(spec_path).parent_path().string();
   for (std::string& file : draft.spec.files) {
     if (!jobfile::has_scheme(file)) file = in_folder(folder, file);
@@ -124,17 +128,21 @@ Result<> read_spec_text(RunOptions& options, const std::string& folder) {
 
 Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder,
                               const jobfile::RulesOfPlaces& places,
-                              std::vector<std::string>* without_use) {
-  std::optional<jobfile::JobDraft> draft;
-  if (!options.spec_path.empty()) {
-    RunOptions read = options;
-    GANGRUN_TRY(read_spec_text(read, folder));
-    GANGRUN_ASSIGN(draft, read_draft(*read.spec_text, in_folder(folder, options.spec_path),
-                                     places.sections()));
-  }
-  const jobfile::Defaults defaults{
-      .spec_path = options.spec_path, .places = &places, .without_use = without_use};
-  auto spec = jobfile::build(draft, options.flags, defaults);
+                              std::vector<std::string>* without_use, jobfile::Sources* sources) {
+  RunOptions read = options;
+  GANGRUN_TRY(read_spec_text(read, folder));
+  const auto job_file = [&](jobfile::JobDraft defaults) -> Result<jobfile::JobDraft> {
+    if (options.spec_path.empty()) return defaults;
+    return read_draft(*read.spec_text, in_folder(folder, options.spec_path), places.sections(),
+                      std::move(defaults));
+  };
+  const jobfile::Defaults facts{.spec_path = options.spec_path,
+                                .places = &places,
+                                .without_use = without_use,
+                                .sources = sources};
+  using Files = std::vector<jobfile::DefaultFile>;
+  auto spec =
+      jobfile::build_over(options.defaults.value_or(Files()), job_file, options.flags, facts);
   if (!spec.ok()) return as_bad_input(spec.error());
   const auto served = frameworks::check(*spec);
   if (!served.ok()) return as_bad_input(served.error());

@@ -9,6 +9,7 @@
 #include "client/context.h"
 #include "client/run_options.h"
 #include "job/spec.h"
+#include "jobfile/build.h"
 #include "jobfile/place_rules.h"
 #include "jobfile/shipped_files.h"
 #include "net/interfaces.h"
@@ -30,10 +31,12 @@ base::Result<> read_spec_text(RunOptions& options, const std::string& folder);
 
 // The job of a file (if one is named) and flags. Paths of `files` and `archives` in a file are
 // relative to the file, those in flags to the folder where gangrun was called. `without_use` gets
-// the paths of what the file has for other places than that where the job runs.
+// the paths of what the file has for other places than that where the job runs, `sources` where the
+// values come from.
 base::Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder,
                                     const jobfile::RulesOfPlaces& places,
-                                    std::vector<std::string>* without_use = nullptr);
+                                    std::vector<std::string>* without_use = nullptr,
+                                    jobfile::Sources* sources = nullptr);
 
 // The same error as one about the input: that a named thing cannot be used is, whatever the reason.
 base::Error as_bad_input(const base::Error& error);

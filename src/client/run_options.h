@@ -8,6 +8,8 @@
 
 #include "client/exit_status.h"
 #include "job/spec.h"
+#include "jobfile/build.h"
+#include "jobfile/default_files.h"
 #include "jobfile/flags.h"
 
 namespace gangrun::client {
@@ -29,6 +31,10 @@ struct RunOptions {
   std::string spec_path;  // empty: the job is in the flags
   // The job file as it was read; in a job that is started again, as it was then.
   std::optional<std::string> spec_text{};
+  // Likewise the files of defaults.
+  std::optional<std::vector<jobfile::DefaultFile>> defaults{};
+  bool no_defaults = false;
+  jobfile::Sources sources{};  // of the job's values, once it has been read
   std::optional<std::string> host;
   // What only one place takes: its flags (OwnFlag) and their values.
   std::map<std::string, std::optional<std::string>, std::less<>> of_place{};

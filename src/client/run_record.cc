@@ -139,6 +139,7 @@ base::Result<> keep(const std::string& id, const job::JobSpec& spec, const RunOp
   const RunRecord record{.folder = context.folder,
                          .spec_path = options.spec_path,
                          .text = options.spec_text,
+                         .defaults = options.defaults.value_or(std::vector<jobfile::DefaultFile>()),
                          .flags = recorded(options),
                          .files = files_of(spec, context.folder)};
   const std::string path = record_path(home, id);
@@ -210,6 +211,8 @@ RunOptions run_options_of(const RunRecord& record) {
   flags.command = given.command;
   options.spec_path = record.spec_path;
   options.spec_text = record.text;
+  // Those of then, even if there were none.
+  options.defaults = record.defaults;
   return options;
 }
 
@@ -240,6 +243,7 @@ void add_options(const RunOptions& more, RunOptions& options) {
     if (value) options.of_place[name] = value;
   }
   options.serve_tls |= more.serve_tls;
+  options.no_defaults |= more.no_defaults;
   append(more.env_files, options.env_files);
   options.display = more.display;
   options.dry_run = more.dry_run;

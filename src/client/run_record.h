@@ -13,6 +13,7 @@
 #include "client/context.h"
 #include "client/run_options.h"
 #include "job/spec.h"
+#include "jobfile/default_files.h"
 
 // The record of how a job was started from here, by which it is started again: as its user gave it,
 // and not as it was planned, so that other flags win over it.
@@ -70,6 +71,7 @@ struct RunRecord {
   std::string folder;                 // in which gangrun was called
   std::string spec_path{};            // of the job file; empty: there was none
   std::optional<std::string> text{};  // of that
+  std::vector<jobfile::DefaultFile> defaults{};
   RecordedFlags flags{};
   std::vector<RecordedFile> files{};
 
@@ -77,8 +79,9 @@ struct RunRecord {
   static constexpr auto rows() {
     return std::tuple(base::row("folder", &RunRecord::folder),
                       base::row_if_set("spec_path", &RunRecord::spec_path),
-                      base::row("text", &RunRecord::text), base::row("flags", &RunRecord::flags),
-                      base::row("files", &RunRecord::files));
+                      base::row("text", &RunRecord::text),
+                      base::row_if_set("defaults", &RunRecord::defaults),
+                      base::row("flags", &RunRecord::flags), base::row("files", &RunRecord::files));
   }
 };
 

@@ -31,6 +31,7 @@ RunOptions some_options() {
   flags.mirrors_in_zookeeper = true;
   options.spec_path = "job.yaml";
   options.spec_text = "tasks: {}";
+  options.defaults = {jobfile::DefaultFile{.path = "/etc/gangrun.yaml", .text = "on: local"}};
   options.host = "here";
   options.of_place = {{"--port", "7"}, {"--none", std::nullopt}};
   options.serve_tls = true;
@@ -44,6 +45,7 @@ RunRecord record_of(const RunOptions& options) {
   return {.folder = "/f",
           .spec_path = options.spec_path,
           .text = options.spec_text,
+          .defaults = options.defaults.value_or(std::vector<jobfile::DefaultFile>()),
           .flags = recorded(options),
           .files = {{"/f/a", 1, 2, 3}}};
 }

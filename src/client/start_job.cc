@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "client/command.h"
+#include "client/default_files.h"
 #include "client/fail.h"
 #include "client/given_variables.h"
 #include "client/place.h"
@@ -48,7 +49,12 @@ base::Result<job::JobSpec> settle_input(RunOptions& options, const Context& cont
   }
   const auto text = read_spec_text(options, context.folder);
   if (!text.ok()) return told_of_tasks(text.error(), options);
-  auto read = read_job(options, context.folder, context.places.rules(), &without_use);
+  if (options.no_defaults) options.defaults.emplace();
+  if (!options.defaults) {
+    GANGRUN_ASSIGN(options.defaults, read_default_files(context));
+  }
+  auto read =
+      read_job(options, context.folder, context.places.rules(), &without_use, &options.sources);
   if (!read.ok()) return told_of_tasks(read.error(), options);
   job::JobSpec spec = *std::move(read);
   GANGRUN_TRY(context.places.check_flags(options, spec));

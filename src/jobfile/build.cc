@@ -214,7 +214,8 @@ Result<job::JobSpec> build(const std::optional<JobDraft>& draft, const Flags& fl
   JobDraft merged = draft.value_or(JobDraft{});
   static const RulesOfPlaces kNone;
   const RulesOfPlaces& places = defaults.places == nullptr ? kNone : *defaults.places;
-  const PlaceRules* named = merged.is_given("on") ? places.find(merged.spec.on) : nullptr;
+  const bool names_place = merged.is_given("on") && !merged.is_default("on");
+  const PlaceRules* named = names_place ? places.find(merged.spec.on) : nullptr;
   GANGRUN_TRY(merge_flags(flags, places, merged));
   std::vector<std::string> left_out;
   const PlaceRules* own = places.find(merged.spec.on);
@@ -223,7 +224,15 @@ Result<job::JobSpec> build(const std::optional<JobDraft>& draft, const Flags& fl
     merged.spec.sections.open(own->section->key, own->section->make);
   GANGRUN_ASSIGN(job::JobSpec spec, complete(merged, defaults));
   const auto problem = defaults.places == nullptr ? find_problem(spec) : find_problem(spec, places);
-  if (problem) return locate(*problem, merged);
+  if (problem) {
+    const bool is_right = own != nullptr && !find_problem(spec) && !places.check_options(spec);
+    if (defaults.refused_here != nullptr && is_right) *defaults.refused_here = problem->path;
+    return locate(*problem, merged);
+  }
+  if (defaults.sources != nullptr) {
+    *defaults.sources = {.origins = std::move(merged.origins),
+                         .defaults = std::move(merged.defaults)};
+  }
   if (defaults.without_use != nullptr) {
     *defaults.without_use = places.without_use(spec);
     defaults.without_use->insert(defaults.without_use->end(), left_out.begin(), left_out.end());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,14 @@ namespace gangrun::jobfile {
 // How long an evaluator may go on without progress where nobody says otherwise.
 inline constexpr std::chrono::milliseconds kDefaultObserverGrace = std::chrono::minutes(2);
 
+// The sources of a job's values, by their paths (JobDraft). A value that stands nowhere here is
+// built in, or follows from the others.
+struct Sources {
+  std::map<std::string, std::string> origins{};
+  std::map<std::string, std::string> defaults{};
+  std::map<std::string, std::string> left_out{};  // defaults that this job has no use for
+};
+
 // The facts that a command knows beside the file's content and the flags.
 struct Defaults {
   std::string spec_path{};  // of the job file, for the job's name; empty: none
@@ -23,6 +32,10 @@ struct Defaults {
   const RulesOfPlaces* places = nullptr;
   // Gets the paths of what the job has for other places than its own; null: nobody asks.
   std::vector<std::string>* without_use = nullptr;
+  // Gets them; null: nobody asks.
+  Sources* sources = nullptr;
+  // Gets the path of a value that is right, but not for where the job runs; null: likewise.
+  std::string* refused_here = nullptr;
 };
 
 // The complete job of a file (if there is one) and flags: flags win over the file, a more specific

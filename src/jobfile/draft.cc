@@ -10,4 +10,11 @@ job::TaskSpec* JobDraft::find(const std::string& type) {
   return found == spec.tasks.end() ? nullptr : &*found;
 }
 
+bool JobDraft::is_default(const std::string& path) const {
+  const auto given = origins.find(path);
+  const auto by_default = defaults.find(path);
+  return given != origins.end() && by_default != defaults.end() &&
+         given->second == by_default->second;
+}
+
 }  // namespace gangrun::jobfile

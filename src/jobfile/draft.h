@@ -14,8 +14,11 @@ struct JobDraft {
   // The source of each given field, by its path: "tasks.worker.memory" → "job.yaml:4:12: " or
   // "-m: ". What errors that are found later begin with.
   std::map<std::string, std::string> origins{};
+  // The same of what files of defaults give, whatever wins over it.
+  std::map<std::string, std::string> defaults{};
 
   [[nodiscard]] bool is_given(const std::string& path) const { return origins.contains(path); }
+  [[nodiscard]] bool is_default(const std::string& path) const;
   [[nodiscard]] job::TaskSpec* find(const std::string& type);
 };
 

@@ -97,6 +97,8 @@ struct FieldInfo {
   // {choices} all names.
   std::string_view reference{};
   std::string_view default_words{};  // its default in the reference, where it is no plain value
+  std::string_view no_default{};     // why files of defaults do not have it; empty: they may
+  bool is_path = false;              // of a file on the machine where gangrun is called
   std::string_view schema{};         // further members of its JSON Schema, or (kOwn) all, as JSON
   std::string_view python{};         // kOwn: type and default in Python; empty: no keyword there
   // Instead of the range, or of what every text keeps to.

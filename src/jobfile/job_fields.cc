@@ -113,6 +113,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .reference = "a letter or digit, then at most 62 letters, digits, `.`, `_` or `-`",
         .default_words = "the file's name without its ending; without a file, the script's or the "
                          "command's name",
+        .no_default = "each job has its own",
         .schema = R"({"pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"})",
     }),
     own_field<job::JobSpec>(
@@ -122,6 +123,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
             .reference = "a map of task types to their keys (below), or to a number, which is "
                          "`instances`; 1 to 256 types; at most 10,000 tasks and 100,000 processes in total",
             .default_words = "required",
+            .no_default = "each job has its own",
             .schema =
                 R"({"type": "object", "minProperties": 1, "maxProperties": 256, "propertyNames": {"pattern": "^[A-Za-z][A-Za-z0-9_-]{0,39}$", "not": {"const": "all"}}, "additionalProperties": {"oneOf": [{"$ref": "#/$defs/task"}, {"type": "integer", "minimum": 1, "maximum": 10000}, {"type": "null"}]}})",
         },
@@ -133,6 +135,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
             .about = "What the tasks run",
             .reference = "the command of every task type without its own",
             .default_words = "none",
+            .no_default = "each job has its own",
             .schema = R"({"$ref": "#/$defs/command"})",
         },
         [](const Field& field, job::JobSpec& job) { return read_command(field, job.command); },
@@ -175,6 +178,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
             },
         .reference = "`all`: the job succeeds when all tracked tasks have succeeded; or a tracked "
                      "task type: when all tasks of this type have succeeded",
+        .no_default = "it names a task type of one job",
     }),
     own_field<job::JobSpec>(
         {
@@ -217,6 +221,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .reference = "a list of files and folders that the tasks need in their folder, at most "
                      "10,000; see [YARN](#yarn) for what a cluster receives",
         .default_words = "none",
+        .no_default = "each job has its own",
         .schema =
             R"({"type": "array", "maxItems": 10000, "items": {"type": "string", "minLength": 1}})",
     }),
@@ -227,6 +232,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
             .reference = "on YARN only: a map from folder names to archives that are unpacked "
                          "there for the tasks, at most 64; see [YARN](#yarn)",
             .default_words = "none",
+            .no_default = "each job has its own",
             .schema = R"({"oneOf": [{"$ref": "#/$defs/archives"}, {"type": "null"}]})",
         },
         [](const Field& field, job::JobSpec& job) { return read_archives(field, job.archives); },
@@ -277,7 +283,8 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
             .schema = R"({"oneOf": [{"$ref": "#/$defs/zookeeper"}, {"type": "null"}]})",
         },
         [](const Field& field, job::JobSpec& job) {
-          return read_fields(field, zookeeper_fields(), job.zookeeper.emplace());
+          if (!job.zookeeper) job.zookeeper.emplace();
+          return read_fields(field, zookeeper_fields(), *job.zookeeper);
         },
         [](const job::JobSpec& job, job::PlanForm form) { return zookeeper_json(job, form); }),
     field_of<&job::JobSpec::on>({
@@ -311,6 +318,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
             "a list of files and folders, at most 64, relative to the task's working folder and "
             "without `..`: the files to keep, for `gangrun fetch` ([outputs](#outputs)). `[]`: none",
         .default_words = "of a copied folder, what is new or has changed; else none",
+        .no_default = "each job has its own",
         .schema = R"({"$ref": "#/$defs/outputs"})",
     }),
     field_of<&job::JobSpec::outputs_limit_mib>({
@@ -367,6 +375,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
                 "task and spare; a job of one type "
                 "needs slots only for its `min_instances` or `instances`. See [hosts](#hosts)",
             .default_words = "none",
+            .no_default = "they are for the tasks of one job",
             .schema =
                 R"({"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "pattern": "^([A-Za-z0-9][A-Za-z0-9._-]{0,252}(:[0-9]{1,5})?|[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*|\\[[0-9A-Fa-f:.]+\\](:[0-9]{1,5})?)$"}})",
         },

@@ -28,6 +28,7 @@ Result<> read_task(const Field& field, job::TaskSpec& task) {
   const FieldRow<job::TaskSpec>& instances = *find_row(task_fields(), "instances");
   GANGRUN_ASSIGN(const FieldValue value, read_value(field, instances.info));
   instances.set(task, value);
+  field.origins[field.path + ".instances"] = position_text(field.source, field.node.mark);
   return {};
 }
 
@@ -88,12 +89,14 @@ Result<> read_restarts(const Field& field, job::JobSpec& job) {
     const FieldRow<job::JobSpec>& max = *find_row(restarts_fields(), "max");
     GANGRUN_ASSIGN(const FieldValue value, read_value(field, max.info));
     max.set(job, value);
+    field.origins[field.path + ".max"] = position_text(field.source, field.node.mark);
   } else {
     GANGRUN_TRY(read_fields(field, restarts_fields(), job));
   }
   // A user who sets a longer one means it.
   job::Restarts& restarts = job.restarts;
-  if (!field.origins.contains(field.path + ".max_pause")) {
+  if (std::ranges::find(field.node.keys, "max_pause", &YamlNode::Key::name) ==
+      field.node.keys.end()) {
     restarts.max_pause = std::max(restarts.max_pause, restarts.pause);
   }
   return {};

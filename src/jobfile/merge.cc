@@ -324,6 +324,11 @@ void merge_restarts(const ParsedFlags& parsed, JobDraft& draft) {
   job::Restarts& restarts = draft.spec.restarts;
   const job::Restarts before = restarts;
   take(parsed.restarts, restarts, draft, "restarts", "--restarts");
+  if (parsed.restarts) {
+    for (const char* field : {"restarts.max", "restarts.scope"}) {
+      draft.origins[field] = "--restarts: ";
+    }
+  }
   restarts.pause = before.pause;
   restarts.max_pause = before.max_pause;
   if (!parsed.pause) return;

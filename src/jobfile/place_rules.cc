@@ -170,11 +170,16 @@ std::vector<std::string> RulesOfPlaces::without_use(const job::JobSpec& job) con
   return paths;
 }
 
-Found RulesOfPlaces::check(const job::JobSpec& job) const {
+Found RulesOfPlaces::check_options(const job::JobSpec& job) const {
   for (const PlaceRules& place : places_) {
     if (place.check_options == nullptr) continue;
     if (auto found = place.check_options(job)) return found;
   }
+  return std::nullopt;
+}
+
+Found RulesOfPlaces::check(const job::JobSpec& job) const {
+  if (auto found = check_options(job)) return found;
   const PlaceRules* place = find(job.on);
   if (place == nullptr) return Problem{"on", job::not_one_of(job.on, "a place", names()).message};
   if (auto found = check_features(job, *place)) return found;

@@ -98,7 +98,10 @@ class RulesOfPlaces {
   // The error about a feature's value at a place that lacks it, with a place that has it.
   [[nodiscard]] std::string refused(std::string_view value, const PlaceRules& place,
                                     Feature feature) const;
-  // The first field that the place of the job does not know, or would have to leave out.
+  // The first error in a section, wherever the job runs.
+  [[nodiscard]] Found check_options(const job::JobSpec& job) const;
+  // The same, and the first field that the place of the job does not know, or would have to leave
+  // out.
   [[nodiscard]] Found check(const job::JobSpec& job) const;
 
  private:

@@ -123,8 +123,8 @@ base::Result<> check_places_of_keys(const Field& root, const std::vector<std::st
 }
 
 base::Result<JobDraft> read_job(const YamlNode& root, const std::string& source,
-                                const SectionList& sections, bool carries_others) {
-  JobDraft draft;
+                                const SectionList& sections, bool carries_others,
+                                JobDraft draft = {}) {
   const Field field{root, "", source, draft.origins};
   if (root.kind == YamlNode::Kind::kNull) {
     return field.error("is empty; a job file has at least `tasks`");
@@ -153,9 +153,9 @@ base::Result<JobDraft> read_job(const YamlNode& root, const std::string& source,
 }  // namespace
 
 base::Result<JobDraft> parse_spec(std::string_view text, const std::string& source_name,
-                                  const SectionList& sections) {
+                                  const SectionList& sections, JobDraft draft) {
   GANGRUN_ASSIGN(const YamlNode root, parse_yaml(text, source_name));
-  return read_job(root, source_name, sections, false);
+  return read_job(root, source_name, sections, false, std::move(draft));
 }
 
 base::Result<JobDraft> draft_from_json(const base::Json& json, const SectionList& sections) {

@@ -90,7 +90,7 @@ TEST(ParseSpec, ReadsTheJob) {
 TEST(ParseSpec, TellsWhatWasNotGiven) {
   const auto draft = parse_spec("tasks: {worker: }\nframework: none\nrestarts: 2\n", "job.yaml");
   ASSERT_TRUE(draft.ok()) << draft.error().message;
-  EXPECT_EQ(draft->origins.size(), 4U);  // with that of the type
+  EXPECT_EQ(draft->origins.size(), 5U);  // with those of the type and of restarts.max
   EXPECT_TRUE(draft->is_given("tasks.worker") && draft->is_given("framework"));
   EXPECT_FALSE(draft->is_given("name") || draft->is_given("tasks.worker.instances"));
   EXPECT_TRUE(draft->spec.frameworks.has_value() && draft->spec.frameworks->empty());

@@ -157,6 +157,7 @@ constexpr FieldRow<job::ZooKeeper> kZookeeperFields[] = {
         .reference = "with `tls`: a file with the certificates of those who vouch for the servers "
                      "(PEM)",
         .default_words = "whom the system trusts",
+        .is_path = true,
     }),
     field_of<&job::ZooKeeper::certificate>({
         .key = "certificate",
@@ -165,6 +166,7 @@ constexpr FieldRow<job::ZooKeeper> kZookeeperFields[] = {
         .reference = "with `tls` and `key`: a file with the certificate that is shown to the "
                      "servers (PEM)",
         .default_words = "none",
+        .is_path = true,
     }),
     field_of<&job::ZooKeeper::key>({
         .key = "key",
@@ -173,6 +175,7 @@ constexpr FieldRow<job::ZooKeeper> kZookeeperFields[] = {
         .reference = "a file with the key of `certificate` (PEM, not encrypted), which nobody else "
                      "may read",
         .default_words = "none",
+        .is_path = true,
     }),
     field_of<&job::ZooKeeper::login>({
         .key = "login",
@@ -193,6 +196,7 @@ constexpr FieldRow<job::ZooKeeper> kZookeeperFields[] = {
         .reference = "a file with the user's password and nothing else, which nobody else may "
                      "read; required with `login: digest`",
         .default_words = "none",
+        .is_path = true,
     }),
     field_of<&job::ZooKeeper::principal>({
         .key = "principal",

@@ -11,6 +11,7 @@
 #include "base/test_project_files.h"
 #include "job/choice.h"
 #include "job/spec_names.h"
+#include "jobfile/default_files.h"
 #include "jobfile/job_fields.h"
 #include "jobfile/spec_yaml.h"
 #include "jobfile/task_fields.h"
@@ -100,6 +101,30 @@ TEST(Schema, IsMadeFromTheTables) {
   on = {
       {"description", on["description"]}, {"enum", names_of_places()}, {"default", on["default"]}};
   expect_made("docs/job.schema.json", laid_out(*schema) + "\n");
+}
+
+// Editors take it for files of defaults: that of job files, without the keys that these do not
+// have.
+TEST(Schema, OfDefaultsIsMadeFromThatOfJobs) {
+  auto schema = base::parse_json(read_project_file("docs/job.schema.json"), 1 << 20);
+  ASSERT_TRUE(schema.ok()) << schema.error().message;
+  (*schema)["title"] = "gangrun file of defaults";
+  (*schema)["description"] =
+      "/etc/gangrun.yaml and ~/.config/gangrun.yaml. The reference is docs/defaults.md.";
+  (*schema).erase("required");
+  (*schema)["type"] = {"object", "null"};
+  base::Json& properties = (*schema)["properties"];
+  const std::vector<std::string> allowed = default_keys(places::rules());
+  for (const std::string& key : property_names(*schema)) {
+    if (std::ranges::find(allowed, key) == allowed.end()) properties.erase(key);
+  }
+  EXPECT_THAT(property_names(*schema), testing::ElementsAreArray(allowed));
+  // Definitions to which only the keys that are gone point.
+  for (const char* name :
+       {"task", "override", "ports", "archives", "outputs", "command", "resources"}) {
+    (*schema)["$defs"].erase(name);
+  }
+  expect_made("docs/defaults.schema.json", laid_out(*schema) + "\n");
 }
 
 TEST(Reference, IsMadeFromTheTables) {

@@ -22,6 +22,7 @@ constexpr jobfile::FieldRow<job::JobSpec> kSshFields[] = {
         .reference = "a configuration file of ssh (`ssh -F`), relative to the folder where "
                      "`gangrun` is called",
         .default_words = "`~/.ssh/config`, then `/etc/ssh/ssh_config`",
+        .is_path = true,
     }),
     section_field<&SshOptions::hostfile>({
         .key = "hostfile",
@@ -37,6 +38,7 @@ constexpr jobfile::FieldRow<job::JobSpec> kSshFields[] = {
                      "`NAME:SLOTS` or `NAME slots=SLOTS`, relative to the folder where `gangrun` "
                      "is called",
         .default_words = "the hosts that Slurm, PBS or LSF has given to this job",
+        .is_path = true,
     }),
     section_field<&SshOptions::folder>({
         .key = "folder",

@@ -190,6 +190,7 @@ constexpr FieldRow<JobSpec> kYarnFields[] = {
         .reference = "a file with the principal's keys, relative to the folder where `gangrun` is "
                      "called; it goes with the job",
         .default_words = "the ticket cache, which `kinit` fills",
+        .is_path = true,
     }),
     section_field<&YarnOptions::as>({
         .key = "as",

@@ -25,6 +25,7 @@ constexpr jobfile::TextsForm kKeysToTexts = {.allowed = "a map of keys to texts"
 Result<> read_maps(const Field& field, std::vector<Json>& out) {
   constexpr std::string_view kMaps = "a list of maps, as a pod has it";
   if (field.node.kind != jobfile::YamlNode::Kind::kList) return field.not_allowed(kMaps);
+  out.clear();
   for (std::size_t i = 0; i < field.node.children.size(); ++i) {
     const Field child = field.child(i, std::to_string(i));
     if (child.node.kind != jobfile::YamlNode::Kind::kMap)
@@ -92,6 +93,7 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .reference = "a file with the addresses and credentials of clusters, relative to the "
                      "folder where `gangrun` is called",
         .default_words = "those of `KUBECONFIG`, else `~/.kube/config`, else a pod's own",
+        .is_path = true,
     }),
     section_field<&KubernetesOptions::context>({
         .key = "context",

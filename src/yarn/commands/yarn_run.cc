@@ -83,7 +83,8 @@ Result<> show_yarn_plan(const job::JobSpec& spec, const jobfile::ShippedFiles& f
           base::format("the default memory ({})", job::memory_text(yarn::kDefaultMemoryMib)),
       .image_runner = yarn::yarn_of(spec).container_runtime == yarn::ContainerRuntime::kDocker
                           ? "run by YARN's container runtime"
-                          : "run by the container engine beside the agent"};
+                          : "run by the container engine beside the agent",
+      .sources = options.sources};
   if (options.display.json) {
     GANGRUN_ASSIGN(base::Json json, client::plan_json(plan));
     base::Json shipped = base::Json::array();
