@@ -388,8 +388,8 @@ class Run:
     def stacks(self, *tasks: str, timeout: Optional[float] = None) -> dict[str, list[dict[str, Any]]]:
         """What the processes of running tasks do now, by task name; of all tasks unless some are named.
 
-        Each process has "pid", "name", "state", "cpu_seconds", and "python", "native" or "kernel", as far as it can be
-        seen; "trouble" says why not. A task that cannot be looked at has one entry with "trouble" only. A look takes
+        Each process has "pid", "name", "state", "cpu_seconds", and "python" ("python_by" says by what), "native" or "kernel", as far
+        as it can be seen; "trouble" says why not. A task that cannot be looked at has one entry with "trouble" only. A look takes
         at most `timeout` seconds (5).
         """
         limit = [] if timeout is None else ["--timeout", f"{max(1, round(timeout * 1000))}ms"]

@@ -7,7 +7,7 @@ import sys
 import traceback
 from typing import Any
 
-from gangrun import _function, _result
+from gangrun import _function, _result, _stacks
 
 
 def _absolute_paths() -> None:
@@ -37,6 +37,7 @@ def _leave(write: Any, content: bytes, what: str) -> None:
 
 def main(payload: str, files: str = ".") -> int:
     """`files` is the folder of the job's files."""
+    _stacks.answer()
     _absolute_paths()
     os.environ["GANGRUN_FILES"] = os.path.abspath(files)  # for gangrun.task.file()
     sys.path.insert(0, os.environ["GANGRUN_FILES"])  # before the caller's folder, which may have others of their names

@@ -84,7 +84,11 @@ std::vector<SameStack> same_stacks(const cluster::Answer& answer) {
   std::map<std::pair<std::string, std::string>, std::vector<job::TaskId>> tasks;
   for (const cluster::TaskAnswer& task : answer.tasks) {
     for (const process::StackLook& look : looks_of(task.said)) {
-      auto& same = tasks[{look.name, stack_of(look)}];
+      // py-spy's is the usual one.
+      const bool is_own = look.python_by == process::kFaulthandler;
+      const std::string name =
+          is_own ? base::format("{}, by {}", look.name, look.python_by) : look.name;
+      auto& same = tasks[{name, stack_of(look)}];
       if (same.empty() || same.back() != task.task) same.push_back(task.task);
     }
   }

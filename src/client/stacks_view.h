@@ -11,7 +11,7 @@ namespace gangrun::client {
 
 // Processes of several tasks that do the same.
 struct SameStack {
-  std::string process;               // its name
+  std::string process;               // its name, and what has read its stack if not py-spy
   std::string stack;                 // without what differs from process to process
   std::vector<job::TaskId> tasks{};  // each once
 };

@@ -14,6 +14,7 @@
 #include "base/variable.h"
 #include "process/proc_fs.h"
 #include "process/program_output.h"
+#include "process/python_dump.h"
 
 namespace gangrun::process {
 
@@ -70,10 +71,29 @@ Seen seen(const std::vector<std::string>& argv, base::Instant deadline) {
   return {base::shorten(base::trim(*output), kMaxStackBytes), {}};
 }
 
-Seen python_stack(pid_t pid, base::Instant deadline) {
-  const std::string spy = find_program(pid, "py-spy");
+Seen stack_by_py_spy(pid_t pid, base::Instant deadline) {
+  const std::string spy = find_program(pid, std::string(kPySpy));
   if (spy.empty()) return {{}, "py-spy is not installed (pip install 'gangrun[stacks]')"};
   return seen({spy, "dump", "--pid", std::to_string(pid)}, deadline);
+}
+
+// By py-spy, else by the process itself, where it runs a function of the Python package.
+std::string read_python_stack(pid_t pid, base::Instant deadline, StackLook& look) {
+  const base::Instant now = std::chrono::steady_clock::now();
+  Seen stack = stack_by_py_spy(pid, now + (deadline - now) / kParts);
+  look.python_by = kPySpy;
+  // One that is stopped answers nobody.
+  const bool stands = look.state == "T" || look.state == "t";
+  if (stack.text.empty() && !stands) {
+    if (const auto dump = python_dump(pid, deadline)) {
+      if (dump->ok()) stack = {base::shorten(**dump, kMaxStackBytes), {}};
+      if (!dump->ok()) stack.trouble += base::format("; {}", dump->error().message);
+      look.python_by = kFaulthandler;
+    }
+  }
+  if (stack.text.empty()) look.python_by.clear();
+  look.python = std::move(stack.text);
+  return std::move(stack.trouble);
 }
 
 Seen native_stack(pid_t pid, base::Instant deadline) {
@@ -124,9 +144,7 @@ StackLook look_at_stack(pid_t pid, base::Instant deadline) {
   const base::Instant now = std::chrono::steady_clock::now();
   std::string trouble;
   if (is_python(program_of(pid))) {
-    Seen stack = python_stack(pid, now + (deadline - now) / kParts);
-    look.python = std::move(stack.text);
-    trouble = std::move(stack.trouble);
+    trouble = read_python_stack(pid, now + (deadline - now) / kParts, look);
   }
   Seen stack = native_stack(pid, deadline);
   look.native = std::move(stack.text);

@@ -14,16 +14,20 @@ namespace gangrun::process {
 // The question of this kind is answered by looks at the processes of a task.
 inline constexpr std::string_view kStacks = "stacks";
 
+inline constexpr std::string_view kPySpy = "py-spy";
+inline constexpr std::string_view kFaulthandler = "faulthandler";
+
 // What a process does now, as far as it can be seen from outside. A text is empty where it cannot.
 struct StackLook {
   int pid = 0;
   std::string name{};   // at most 15 bytes
   std::string state{};  // "R" runs, "S" sleeps, "D" waits in the kernel, "T" is stopped, …
   double cpu_seconds = 0;
-  std::string python{};   // the stacks of its Python threads, by py-spy
-  std::string native{};   // the stacks of its threads, by eu-stack or gdb
-  std::string kernel{};   // what it waits for in the kernel, by /proc
-  std::string trouble{};  // why there is no stack of its own
+  std::string python{};     // the stacks of its Python threads
+  std::string python_by{};  // what has read these: kPySpy or kFaulthandler
+  std::string native{};     // the stacks of its threads, by eu-stack or gdb
+  std::string kernel{};     // what it waits for in the kernel, by /proc
+  std::string trouble{};    // why there is no stack of its own
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
@@ -31,6 +35,7 @@ struct StackLook {
                       base::row("state", &StackLook::state),
                       base::row("cpu_seconds", &StackLook::cpu_seconds),
                       base::row_if_set("python", &StackLook::python),
+                      base::row_if_set("python_by", &StackLook::python_by),
                       base::row_if_set("native", &StackLook::native),
                       base::row_if_set("kernel", &StackLook::kernel),
                       base::row_if_set("trouble", &StackLook::trouble));
@@ -40,8 +45,8 @@ struct StackLook {
 // Of one stack.
 inline constexpr std::size_t kMaxStackBytes = std::size_t{64} << 10U;
 
-// Blocks until `deadline` at most. The process is stopped for a moment while its stack is read; no
-// signal is sent to it.
+// Blocks until `deadline` at most. The process is stopped for a moment while its stack is read. A
+// signal is sent only to one that is registered for it (python_dump.h).
 StackLook look_at_stack(pid_t pid, base::Instant deadline);
 
 // Whether the program of this path is a Python interpreter.
