@@ -4,7 +4,7 @@
 //
 // The first byte chooses: 0 a request of a process (its second byte is the method, the rest the
 // target up to a newline and the body), 1 a question about keys, 2 one about a barrier, 3 a segment
-// of records.
+// of records, 4 a part of a result, 5 new tokens.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include "base/check.h"
 #include "base/described_json.h"
 #include "net/http.h"
+#include "registry/agent_questions.h"
 
 namespace {
 
@@ -76,11 +77,13 @@ void read_segment(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 4) {
+  switch (data[0] % 6) {
     case 0: read_request(bytes); break;
     case 1: read_question<registry::KeyQuestion>(bytes); break;
     case 2: read_question<registry::BarrierQuestion>(bytes); break;
-    default: read_segment(bytes); break;
+    case 3: read_segment(bytes); break;
+    case 4: read_question<registry::ResultPart>(bytes); break;
+    default: read_question<registry::Tokens>(bytes); break;
   }
   return 0;
 }

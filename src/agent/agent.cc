@@ -49,19 +49,35 @@ Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containm
       notice_(logger, config_.log_prefix + ".notice.json", config_.spec.notice_signal),
       figures_(private_prefix(config_) + ".figures.json"),
       result_path_(private_prefix(config_) + ".result"),
-      keys_(loop, logger,
-            [this](const registry::AskMessage& question) {
-              if (session_) session_->ask(question);
-            }),
+      keys_(loop, logger, numbers_,
+            [this](const registry::AskMessage& question) { ask(question); }),
       outputs_(std::move(outputs)),
-      answerers_{{process::kStacks,
-                  [this](const registry::AskMessage& question, Stacks::Reply reply) {
-                    stacks_.look(question.limit, std::move(reply));
-                  }},
-                 {registry::kExec, [this](const registry::AskMessage& /*question*/,
-                                          const Stacks::Reply& reply) { reply(exec_address()); }}},
+      answerers_{
+          {process::kStacks,
+           [this](const registry::AskMessage& question, Stacks::Reply reply) {
+             stacks_.look(question.limit, std::move(reply));
+           }},
+          {registry::kControlKind, [this](const registry::AskMessage& /*question*/,
+                                          const Stacks::Reply& reply) { reply(control_answer()); }},
+          {cluster::kNotice,
+           [this](const registry::AskMessage& question, const Stacks::Reply& reply) {
+             reply(on_notice(question.about));
+           }},
+          {registry::kTokensKind,
+           [this](const registry::AskMessage& question, const Stacks::Reply& reply) {
+             reply(on_tokens(question.about));
+           }}},
       stacks_(loop, containment, [this] { return task_processes(); }),
       execs_(loop, containment) {}
+
+void Agent::ask(const registry::AskMessage& question) {
+  if (session_) session_->ask(question);
+}
+
+void Agent::on_answer(const registry::AnswerMessage& answer) {
+  keys_.on_answer(answer);
+  if (upload_ && upload_->on_answer(answer, loop_.now())) after_result_part();
+}
 
 void Agent::on_ask(const registry::AskMessage& question) {
   const auto reply = [this, id = question.id](base::Result<base::Json> said) {
@@ -117,8 +133,7 @@ std::vector<std::uint16_t> Agent::more_ports() const {
 }
 
 // Without it, the agent goes on as long as its master stays where it is, and nobody gets a tunnel.
-// Beside its master it needs neither: that comes back to the same socket, and who wants a tunnel
-// reaches the task's loopback himself. There it is made when somebody asks for it.
+// Beside its master, which comes back to the same socket, it is made when somebody asks for it.
 void Agent::serve_control() {
   if (config_.socket_path.empty() || config_.serves_tunnels) listen_control(config_.host);
 }
@@ -140,15 +155,14 @@ void Agent::listen_control(const std::string& host) {
                            address.error().message);
   }
   control_address_ = *std::move(address);
+  control_host_ = host;
 }
 
-// For a user on this machine. Those elsewhere know the address from the master.
-base::Result<base::Json> Agent::exec_address() {
-  if (const auto refused = execs_.refusal()) return *refused;
+base::Result<base::Json> Agent::control_answer() {
   if (!control_) listen_control(kLoopback);
   if (!control_) return base::unavailable("the agent cannot listen on its loopback interface");
-  return base::Json{{"port", control_address_->port},
-                    {"fingerprint", control_address_->fingerprint}};
+  return base::to_json(registry::ControlAnswer{control_host_, control_address_->port,
+                                               control_address_->fingerprint, config_.secret});
 }
 
 std::vector<pid_t> Agent::task_processes() const {
@@ -173,18 +187,11 @@ void Agent::open_session() {
     figures_.forget();
     if (upload_) upload_->on_attached(loop_.now());
   };
-  callbacks.on_result_kept = [this](const registry::ResultKeptMessage& answer) {
-    if (!upload_) return;
-    upload_->on_kept(answer, loop_.now());
-    after_result_part();
-  };
   callbacks.on_rendezvous = [this](const registry::RendezvousAnswerMessage& answer) {
     if (rendezvous_) rendezvous_->on_answer(answer);
   };
-  callbacks.on_answer = [this](const registry::AnswerMessage& answer) { keys_.on_answer(answer); };
+  callbacks.on_answer = [this](const registry::AnswerMessage& answer) { on_answer(answer); };
   callbacks.on_ask = [this](const registry::AskMessage& question) { on_ask(question); };
-  callbacks.on_notice = [this](std::optional<std::chrono::milliseconds> left) { on_notice(left); };
-  callbacks.on_tokens = [this](const base::Secret& file) { on_tokens(file); };
   callbacks.on_lost = [this](const std::string& reason) { give_up(reason, true); };
   callbacks.on_refused = [this](const std::string& reason) { give_up(reason, false); };
   const net::Endpoint endpoint =
@@ -363,16 +370,21 @@ void Agent::on_notice(std::optional<std::chrono::milliseconds> left) {
   notice_.tell(left, loop_.now(), base::SystemClock().wall_now(), processes);
 }
 
+base::Result<base::Json> Agent::on_notice(const base::Json& about) {
+  GANGRUN_ASSIGN(const auto notice, base::from_json<cluster::Notice>(about));
+  on_notice(notice.left);
+  return base::Json::object();
+}
+
 // In place of the old file, so that who opens it has either all of the old or all of the new.
-void Agent::on_tokens(const base::Secret& file) {
+base::Result<base::Json> Agent::on_tokens(const base::Json& about) {
+  GANGRUN_ASSIGN(const auto tokens, base::from_json<registry::Tokens>(about));
   const std::string path = base::variable(kTokenFileVariable);
-  if (path.empty()) return;
-  const auto written = base::write_file_atomically(path, file.reveal(), 0600);
-  if (written.ok()) {
+  if (!path.empty()) {
+    GANGRUN_TRY(base::write_file_atomically(path, tokens.file.reveal(), 0600));
     logger_.info("{} has new tokens", path);
-  } else {
-    logger_.warning("the new tokens: {}", written.error().message);
   }
+  return base::Json::object();
 }
 
 void Agent::tell_figures() {

@@ -28,6 +28,7 @@
 #include "process/containment.h"
 #include "process/port_holds.h"
 #include "registry/agent_config.h"
+#include "registry/agent_questions.h"
 #include "registry/agent_session.h"
 #include "registry/control.h"
 
@@ -74,11 +75,15 @@ class Agent {
 
  private:
   [[nodiscard]] std::vector<pid_t> own_children() const;
+  // To the master; not sent where there is no session.
+  void ask(const registry::AskMessage& question);
   void on_ask(const registry::AskMessage& question);
+  void on_answer(const registry::AnswerMessage& answer);
   base::Result<> hold_ports();
   void serve_control();
   void listen_control(const std::string& host);
-  base::Result<base::Json> exec_address();
+  // What a question for the control address is answered with.
+  base::Result<base::Json> control_answer();
   // The task's own: without those that users run beside it.
   [[nodiscard]] std::vector<pid_t> task_processes() const;
   void open_session();
@@ -93,7 +98,8 @@ class Agent {
   };
   base::Result<UserProcess> prepared_process(const registry::StartMessage& message, int process);
   base::Result<TaskVariables> variables_of(const registry::StartMessage& message, int process);
-  void on_tokens(const base::Secret& file);
+  base::Result<base::Json> on_notice(const base::Json& about);
+  base::Result<base::Json> on_tokens(const base::Json& about);
   void on_run_ended(job::ExitReport report);
   // The run's result goes before its end is told: whoever hears of that finds the result.
   void send_result();
@@ -143,6 +149,7 @@ class Agent {
   // The rendezvous of the same run, if its framework needs one.
   std::unique_ptr<Rendezvous> rendezvous_;
   std::optional<std::uint16_t> rendezvous_port_;
+  registry::QuestionNumbers numbers_;
   Keys keys_;  // whichever run asks
   std::optional<LastRun> last_run_;
   std::optional<ResultUpload> upload_;  // of the same run
@@ -171,6 +178,7 @@ class Agent {
   // Set if the master may come back at another address.
   std::unique_ptr<registry::ControlServer> control_;
   std::optional<registry::ControlAddress> control_address_;
+  std::string control_host_;
 };
 
 }  // namespace gangrun::agent

@@ -58,8 +58,8 @@ void Agent::send_result() {
     return keep_outputs();
   }
   if (opened->size == 0) return keep_outputs();
-  upload_.emplace(std::move(opened->file), opened->size,
-                  [this](registry::ResultMessage part) { session_->result(std::move(part)); });
+  upload_.emplace(std::move(opened->file), opened->size, run_attempt_, numbers_,
+                  [this](const registry::AskMessage& question) { ask(question); });
   upload_->begin(loop_.now());
   after_result_part();
 }

@@ -32,7 +32,7 @@ void KeyRelay::request(KeyTicket ticket, KeyRequest request, base::Instant now) 
 
 void KeyRelay::send(Question& question, base::Instant now) {
   if (question.id == 0) {
-    question.id = next_id_++;
+    question.id = numbers_.next();
     asked_[question.id] = question.ticket;
   }
   registry::AskMessage ask{.id = question.id, .kind = {}, .about = {}, .limit = kKeyPatience};
@@ -70,7 +70,7 @@ void KeyRelay::forget(KeyTicket ticket) {
   const bool is_held = found->second.request.waits();
   remove(found);
   if (!is_held) return;
-  output_.ask({.id = next_id_++,
+  output_.ask({.id = numbers_.next(),
                .kind = std::string(registry::kCancelKind),
                .about = base::to_json(registry::CancelQuestion{id}),
                .limit = kKeyPatience});

@@ -11,6 +11,7 @@
 #include "agent/key_requests.h"
 #include "base/clock.h"
 #include "net/http.h"
+#include "registry/agent_questions.h"
 #include "registry/messages.h"
 
 namespace gangrun::agent {
@@ -40,7 +41,9 @@ class KeyRelayOutput {
 // change has a number, by which it is made once. No socket, no clock.
 class KeyRelay {
  public:
-  explicit KeyRelay(KeyRelayOutput& output) : output_(output) {}
+  // Both outlive it.
+  KeyRelay(KeyRelayOutput& output, registry::QuestionNumbers& numbers)
+      : output_(output), numbers_(numbers) {}
 
   // The run whose processes ask from now on.
   void begin(KeyRun run) { run_ = std::move(run); }
@@ -72,8 +75,8 @@ class KeyRelay {
   void remove(Questions::iterator question);
 
   KeyRelayOutput& output_;
+  registry::QuestionNumbers& numbers_;
   KeyRun run_;
-  std::int64_t next_id_ = 1;
   std::int64_t next_change_ = 1;
   Questions questions_;
   std::map<std::int64_t, KeyTicket> asked_;  // by the question's id

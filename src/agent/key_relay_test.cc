@@ -72,7 +72,8 @@ class KeyRelayTest : public testing::Test, private KeyRelayOutput {
   base::Instant now_ = base::Instant(std::chrono::seconds(1000));
   std::vector<std::string> asked_;
   std::vector<std::string> answered_;
-  KeyRelay relay_{*this};
+  registry::QuestionNumbers numbers_;
+  KeyRelay relay_{*this, numbers_};
 };
 
 TEST_F(KeyRelayTest, PassesOnAndBringsBack) {

@@ -51,8 +51,12 @@ KeyRun run_of(const registry::AgentConfig& config, const job::ClusterSpec& spec)
 
 }  // namespace
 
-Keys::Keys(net::EventLoop& loop, base::Logger& logger, Ask ask)
-    : loop_(loop), logger_(logger), ask_(std::move(ask)), relay_(*this), server_(loop, options()) {
+Keys::Keys(net::EventLoop& loop, base::Logger& logger, registry::QuestionNumbers& numbers, Ask ask)
+    : loop_(loop),
+      logger_(logger),
+      ask_(std::move(ask)),
+      relay_(*this, numbers),
+      server_(loop, options()) {
   server_.on_admission([this](const net::HttpRequest& request) { return refusal_of(request); });
   server_.on_request([this](const net::HttpRequest& request, net::Responder responder) {
     on_request(request, std::move(responder));

@@ -27,7 +27,8 @@ class Keys final : private KeyRelayOutput {
  public:
   using Ask = std::function<void(const registry::AskMessage&)>;
 
-  Keys(net::EventLoop& loop, base::Logger& logger, Ask ask);
+  // The references outlive it.
+  Keys(net::EventLoop& loop, base::Logger& logger, registry::QuestionNumbers& numbers, Ask ask);
   Keys(const Keys&) = delete;
   Keys& operator=(const Keys&) = delete;
 

@@ -57,18 +57,26 @@ void ResultUpload::send_from(std::int64_t offset, base::Instant now) {
   if (std::ssize(*bytes) < length) return give_up("the result has become shorter");
   sent_ = offset + length;
   sent_at_ = now;
-  registry::ResultMessage message;
-  message.offset = offset;
-  message.size = size_;
-  message.bytes = *std::move(bytes);
-  send_(std::move(message));
+  asked_ = numbers_.next();
+  ask_({.id = asked_,
+        .kind = std::string(registry::kResultKind),
+        .about = base::to_json(registry::ResultPart{attempt_, offset, size_, *std::move(bytes)}),
+        .limit = kResultPartTimeout});
 }
 
-void ResultUpload::on_kept(const registry::ResultKeptMessage& answer, base::Instant now) {
-  if (over_) return;
+bool ResultUpload::on_answer(const registry::AnswerMessage& answer, base::Instant now) {
+  if (over_ || answer.id != asked_) return false;
+  take(answer, now);
+  return true;
+}
+
+void ResultUpload::take(const registry::AnswerMessage& answer, base::Instant now) {
   if (!answer.refused.empty()) return give_up(answer.refused);
-  // One to a part of an earlier session.
-  if (answer.kept != sent_) return;
+  const auto said = base::from_json<registry::ResultKept>(answer.said);
+  if (!said.ok()) return give_up(said.error().message);
+  if (said->kept != sent_) {
+    return give_up(base::format("the master keeps {} of {} bytes", said->kept, sent_));
+  }
   constexpr std::int64_t kMost = registry::kMaxResultPartBytes;
   if (now - sent_at_ <= kSoon) part_bytes_ = std::min(kMost, part_bytes_ * 2);
   if (now - sent_at_ >= kLate) part_bytes_ = std::max(kLeastResultPartBytes, part_bytes_ / 2);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "registry/agent_questions.h"
 #include "registry/messages.h"
 
 namespace gangrun::agent {
@@ -24,14 +25,21 @@ inline constexpr std::int64_t kLeastResultPartBytes = std::int64_t{8} << 10U;
 // No loop, no clock.
 class ResultUpload {
  public:
-  // `send` is called by begin(), on_attached() and on_kept().
-  ResultUpload(base::UniqueFd file, std::int64_t size,
-               std::function<void(registry::ResultMessage)> send)
-      : file_(std::move(file)), size_(size), send_(std::move(send)) {}
+  // `attempt` is that of the run. `ask` is called by begin(), on_attached() and on_answer().
+  // `numbers` outlives it.
+  ResultUpload(base::UniqueFd file, std::int64_t size, int attempt,
+               registry::QuestionNumbers& numbers,
+               std::function<void(const registry::AskMessage&)> ask)
+      : file_(std::move(file)),
+        size_(size),
+        attempt_(attempt),
+        numbers_(numbers),
+        ask_(std::move(ask)) {}
 
   void begin(base::Instant now);
   void on_attached(base::Instant now) { begin(now); }
-  void on_kept(const registry::ResultKeptMessage& answer, base::Instant now);
+  // False: it answers another question than that with the last part, and changes nothing.
+  bool on_answer(const registry::AnswerMessage& answer, base::Instant now);
 
   // Whether nothing more is to be awaited; then trouble() says why it is not kept, or is empty.
   [[nodiscard]] bool is_over() const { return over_; }
@@ -39,12 +47,16 @@ class ResultUpload {
   void give_up(std::string trouble);
 
  private:
+  void take(const registry::AnswerMessage& answer, base::Instant now);
   void send_from(std::int64_t offset, base::Instant now);
 
   base::UniqueFd file_;
   const std::int64_t size_;
-  const std::function<void(registry::ResultMessage)> send_;
-  std::int64_t sent_ = 0;  // up to here, awaited now
+  const int attempt_;
+  registry::QuestionNumbers& numbers_;
+  const std::function<void(const registry::AskMessage&)> ask_;
+  std::int64_t asked_ = 0;  // the number of the question that is awaited
+  std::int64_t sent_ = 0;   // up to here, by that one
   base::Instant sent_at_;
   std::int64_t part_bytes_ = kLeastResultPartBytes;
   bool over_ = false;

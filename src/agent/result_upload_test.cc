@@ -16,7 +16,8 @@ namespace gangrun::agent {
 namespace {
 
 using registry::kMaxResultPartBytes;
-using registry::ResultKeptMessage;
+
+constexpr int kAttempt = 2;
 
 class ResultUploadTest : public testing::Test {
  protected:
@@ -31,20 +32,28 @@ class ResultUploadTest : public testing::Test {
     EXPECT_TRUE(base::write_file_atomically(path_, bytes, 0600).ok());
     auto opened = open_result(path_);
     EXPECT_TRUE(opened.ok());
-    return {std::move(opened->file), opened->size,
-            [this](registry::ResultMessage part) { parts_.push_back(std::move(part)); }};
+    return {std::move(opened->file), opened->size, kAttempt, numbers_,
+            [this](const registry::AskMessage& question) {
+              EXPECT_EQ(question.kind, registry::kResultKind);
+              last_ = question.id;
+              parts_.push_back(*base::from_json<registry::ResultPart>(question.about));
+              EXPECT_EQ(parts_.back().attempt, kAttempt);
+            }};
   }
 
   // The answer of a master that keeps everything to the last part.
-  [[nodiscard]] ResultKeptMessage kept() const {
-    const registry::ResultMessage& last = parts_.back();
-    return {.kept = last.offset + static_cast<std::int64_t>(last.bytes.size())};
+  [[nodiscard]] registry::AnswerMessage kept() const {
+    const registry::ResultPart& last = parts_.back();
+    const std::int64_t end = last.offset + static_cast<std::int64_t>(last.bytes.size());
+    return {.id = last_, .said = base::to_json(registry::ResultKept{end}), .refused = {}};
   }
 
   base::Instant now_;
   std::string folder_;
   std::string path_;
-  std::vector<registry::ResultMessage> parts_;
+  registry::QuestionNumbers numbers_;
+  std::int64_t last_ = 0;  // the number of the last question
+  std::vector<registry::ResultPart> parts_;
 };
 
 TEST_F(ResultUploadTest, OnePartAfterTheOther) {
@@ -57,7 +66,7 @@ TEST_F(ResultUploadTest, OnePartAfterTheOther) {
     EXPECT_EQ(parts_.back().offset, static_cast<std::int64_t>(arrived.size()));
     EXPECT_EQ(parts_.back().size, static_cast<std::int64_t>(bytes.size()));
     arrived += parts_.back().bytes;
-    upload.on_kept(kept(), now_);
+    upload.on_answer(kept(), now_);
   }
   EXPECT_EQ(arrived, bytes);
   EXPECT_EQ(upload.trouble(), "");
@@ -70,7 +79,7 @@ TEST_F(ResultUploadTest, PartsAreAsLargeAsAnswersAreFast) {
   upload.begin(now_);
   const auto next_after = [&](std::chrono::milliseconds time) {
     now_ += time;
-    upload.on_kept(kept(), now_);
+    upload.on_answer(kept(), now_);
     return std::ssize(parts_.back().bytes);
   };
   EXPECT_EQ(std::ssize(parts_.back().bytes), kLeastResultPartBytes);
@@ -86,23 +95,22 @@ TEST_F(ResultUploadTest, PartsAreAsLargeAsAnswersAreFast) {
 TEST_F(ResultUploadTest, ANewSessionBeginsAnew) {
   ResultUpload upload = this->upload(std::string(kLeastResultPartBytes + 1, 'r'));
   upload.begin(now_);
-  const ResultKeptMessage first = kept();
-  upload.on_kept(first, now_);
-  const ResultKeptMessage last = kept();
+  EXPECT_TRUE(upload.on_answer(kept(), now_));
+  const registry::AnswerMessage last = kept();
   upload.on_attached(now_);
   EXPECT_EQ(parts_.back().offset, 0);
   // The answer of the master before to its last part.
-  upload.on_kept(last, now_);
+  EXPECT_FALSE(upload.on_answer(last, now_));
   EXPECT_FALSE(upload.is_over());
-  upload.on_kept(first, now_);
-  upload.on_kept(last, now_);
+  upload.on_answer(kept(), now_);
+  upload.on_answer(kept(), now_);
   EXPECT_TRUE(upload.is_over());
 }
 
 TEST_F(ResultUploadTest, ARefusalEndsIt) {
   ResultUpload upload = this->upload("r");
   upload.begin(now_);
-  upload.on_kept({.refused = "the disk is full"}, now_);
+  upload.on_answer({.id = last_, .said = {}, .refused = "the disk is full"}, now_);
   EXPECT_TRUE(upload.is_over());
   EXPECT_EQ(upload.trouble(), "the disk is full");
   upload.on_attached(now_);
@@ -113,7 +121,7 @@ TEST_F(ResultUploadTest, AFileThatIsCutEndsIt) {
   ResultUpload upload = this->upload(std::string(kLeastResultPartBytes + 1, 'r'));
   upload.begin(now_);
   ASSERT_EQ(::truncate(path_.c_str(), 1), 0);
-  upload.on_kept(kept(), now_);
+  upload.on_answer(kept(), now_);
   EXPECT_TRUE(upload.is_over());
   EXPECT_THAT(upload.trouble(), testing::HasSubstr("shorter"));
 }

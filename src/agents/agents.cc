@@ -20,7 +20,10 @@ Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& log
       server_(server),
       options_(std::move(options)),
       starter_(std::move(starter)),
-      results_(options_.result_folder, options_.far_results),
+      results_(options_.result_folder, options_.far_results,
+               [this](const job::TaskId& task, registry::AnswerMessage answer) {
+                 server_.send_answer(task, std::move(answer));
+               }),
       questions_(loop, server),
       keys_(loop, logger,
             std::filesystem::path(options_.result_folder).replace_filename("keys").string(),
@@ -117,15 +120,13 @@ void Agents::resume(const std::vector<cluster::Left>& tasks) {
 
 void Agents::ask(const std::vector<job::TaskId>& tasks, const cluster::Question& question,
                  const cluster::OnTaskAnswer& on_answer) {
-  for (const job::TaskId& task : tasks) {
-    if (question.kind != cluster::kNotice) {
-      questions_.ask(task, question, on_answer);
-      continue;
-    }
-    // Agents of all versions know it as a message of its own.
-    const bool is_sent = server_.send_notice(task, std::nullopt);
-    on_answer(task, is_sent ? base::Result<base::Json>(base::Json())
-                            : base::unavailable("its agent has no connection now"));
+  for (const job::TaskId& task : tasks) questions_.ask(task, question, on_answer);
+}
+
+void Agents::set_tokens(base::Secret file) {
+  tokens_ = std::move(file);
+  for (const auto& entry : facts_) {
+    if (server_.is_connected(entry.first)) tell_tokens(entry.first);
   }
 }
 

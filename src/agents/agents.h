@@ -19,6 +19,7 @@
 #include "agents/result_store.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/secret.h"
 #include "cluster/cluster.h"
 #include "cluster/far_keys.h"
 #include "cluster/far_results.h"
@@ -74,6 +75,9 @@ class Agents final : public cluster::Tasks {
   void resume(const std::vector<cluster::Left>& tasks) override;
   void ask(const std::vector<job::TaskId>& tasks, const cluster::Question& question,
            const cluster::OnTaskAnswer& on_answer) override;
+  // Agents that are there, and those that will be, get this token file of Hadoop in place of the
+  // one that their tasks were started with.
+  void set_tokens(base::Secret file);
   void hurry() override { starter_->hurry(); }
   void settle(std::function<void()> done) override;
   void cut_short() override { starter_->cut_short(); }
@@ -84,7 +88,7 @@ class Agents final : public cluster::Tasks {
  private:
   struct Facts {
     cluster::TaskFacts told;
-    bool has_begun = false;  // a run, whose end is not told
+    std::optional<int> run{};  // the attempt of a run that has begun, and whose end is not told
     // When its place may take it away, where that is known; its agent is told.
     std::optional<base::Instant> preempted_at;
   };
@@ -103,13 +107,13 @@ class Agents final : public cluster::Tasks {
   void on(const registry::PortLost& event);
   void on(const registry::SessionLost& event);
   void on(registry::FiguresTold& event);
-  void on(const registry::ResultPart& event);
   void on(const registry::Asked& event);
   void on(const registry::Answered& event);
 
   void emit(gang::Event event, std::optional<cluster::Whereabouts> whereabouts = {});
   void begin_session(const job::TaskId& task);
   void tell_preemption(const job::TaskId& task);
+  void tell_tokens(const job::TaskId& task);
   void keep_line(const job::TaskId& task, bool is_error, const std::string& line);
 
   const base::Clock& clock_;
@@ -124,6 +128,7 @@ class Agents final : public cluster::Tasks {
   std::optional<cluster::LineFiles> line_files_;
   std::map<job::TaskId, Facts> facts_;
   std::set<job::TaskId> killed_;  // since they were requested
+  base::Secret tokens_;           // empty: none were given
   Questions questions_;
   KeyDesk keys_;
   CallBack call_back_;

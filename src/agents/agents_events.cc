@@ -7,6 +7,7 @@
 #include "base/overloaded.h"
 #include "base/strings.h"
 #include "cluster/task_files.h"
+#include "registry/agent_questions.h"
 
 // What tells of agents: the place that starts them, and their sessions.
 namespace gangrun::agents {
@@ -37,7 +38,7 @@ void Agents::on(const job::AgentEnded& event) {
   facts.preempted_at.reset();
   // Whoever looks for its outputs learns that they never came.
   const auto& named = options_.launch.spec.outputs_of(*options_.launch.spec.find(event.task.type));
-  const bool had_begun = std::exchange(facts.has_begun, false);
+  const bool had_begun = std::exchange(facts.run, std::nullopt).has_value();
   if (options_.keep_outputs && had_begun && named && !named->empty()) {
     facts.told.lost_outputs = "its container ended before they were written";
   }
@@ -52,6 +53,7 @@ void Agents::on(const registry::Reported& event) {
   cluster::TaskFacts& facts = facts_[event.task].told;
   facts.more_ports = event.more_ports;
   facts.address_reason = event.address_reason;
+  tell_tokens(event.task);
   emit(gang::Reported{event.task, event.attempt, event.address},
        places_.reported(event.task, event.address, event.control));
   begin_session(event.task);
@@ -61,8 +63,12 @@ void Agents::on(const registry::Reattached& event) {
   Facts& facts = facts_[event.task];
   facts.told.more_ports = event.more_ports;
   facts.told.address_reason = event.address_reason;
-  facts.has_begun = event.user_pid != 0;
-  if (event.user_pid != 0) facts.told.pid = starter_->pid_here(event.task, event.user_pid);
+  facts.run.reset();
+  if (event.user_pid != 0) {
+    facts.run = event.attempt;
+    facts.told.pid = starter_->pid_here(event.task, event.user_pid);
+  }
+  tell_tokens(event.task);
   emit(gang::Reattached{event.task, event.attempt},
        places_.reported(event.task, event.address, event.control));
   begin_session(event.task);
@@ -82,8 +88,22 @@ void Agents::begin_session(const job::TaskId& task) {
 void Agents::tell_preemption(const job::TaskId& task) {
   const auto& at = facts_[task].preempted_at;
   if (!at) return;
-  (void)server_.send_notice(task, std::chrono::duration_cast<std::chrono::milliseconds>(
-                                      std::max(*at - clock_.now(), base::Duration(0))));
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::max(*at - clock_.now(), base::Duration(0)));
+  // What is not told in this session is told in the next.
+  questions_.ask(task, cluster::notice_question({.left = left}), [](const auto&, const auto&) {});
+}
+
+// Before anything else: what the task is started with must be good.
+void Agents::tell_tokens(const job::TaskId& task) {
+  if (tokens_.empty()) return;
+  cluster::Question question;
+  question.kind = registry::kTokensKind;
+  question.about = base::to_json(registry::Tokens{tokens_});
+  questions_.ask(task, question, [this](const job::TaskId& told, const auto& said) {
+    if (said.ok()) return;
+    logger_.warning("{} has no new tokens: {}", job::to_string(told), said.error().message);
+  });
 }
 
 void Agents::on(const registry::Started& event) {
@@ -91,7 +111,7 @@ void Agents::on(const registry::Started& event) {
   Facts& facts = facts_[event.task];
   facts.told.figures.clear();
   facts.told.lost_outputs.clear();
-  facts.has_begun = true;
+  facts.run = event.attempt;
   facts.told.pid = starter_->pid_here(event.task, event.pid);
   emit(gang::Started{event.task, event.attempt});
 }
@@ -101,7 +121,7 @@ void Agents::on(const job::Exited& event) {
   facts.told.pid = 0;
   facts.told.memory_bytes = 0;
   facts.told.lost_outputs = event.report.lost_outputs;
-  facts.has_begun = false;
+  facts.run.reset();
   if (line_files_) {
     const auto missing =
         line_files_->missing(cluster::log_prefix(options_.launch.log_folder, event.task));
@@ -168,6 +188,9 @@ void Agents::on(registry::FiguresTold& event) {
 }
 
 void Agents::on(const registry::Asked& event) {
+  if (event.question.kind == registry::kResultKind) {
+    return results_.ask(event.task, facts_[event.task].run, event.question);
+  }
   if (keys_.ask(event.task, event.question)) return;
   server_.send_answer(event.task, {.id = event.question.id,
                                    .said = {},
@@ -177,11 +200,5 @@ void Agents::on(const registry::Asked& event) {
 }
 
 void Agents::on(const registry::Answered& event) { questions_.on_answer(event.task, event.answer); }
-
-void Agents::on(const registry::ResultPart& event) {
-  results_.add(event, [this, task = event.task](registry::ResultKeptMessage answer) {
-    server_.send_result_kept(task, std::move(answer));
-  });
-}
 
 }  // namespace gangrun::agents

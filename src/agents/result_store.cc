@@ -25,34 +25,51 @@ std::string ResultStore::path_of(const job::TaskId& task) const {
   return base::format("{}/{}", folder_, cluster::result_name(task));
 }
 
-void ResultStore::add(const registry::ResultPart& part, const Answer& answer) {
-  const auto end = part.offset + static_cast<std::int64_t>(part.bytes.size());
-  const auto tell = [answer, attempt = part.attempt, end](const base::Result<>& done) {
-    answer({.attempt = attempt,
-            .kept = done.ok() ? end : 0,
-            .refused = done.ok() ? std::string() : done.error().message});
+void ResultStore::ask(const job::TaskId& task, std::optional<int> run,
+                      const registry::AskMessage& question) {
+  const auto refuse = [&](std::string why) {
+    answer_(task, {.id = question.id, .said = {}, .refused = std::move(why)});
   };
-  if (const auto written = write(part); !written.ok()) {
-    growing_.erase(part.task);
-    (void)::unlink((path_of(part.task) + std::string(kUnfinished)).c_str());
-    return tell(written);
+  const auto part = base::from_json<registry::ResultPart>(question.about);
+  if (!part.ok()) return refuse(part.error().message);
+  if (run != part->attempt) {
+    return refuse(base::format("run {} of the task does not go on", part->attempt));
   }
-  if (end < part.size) return tell({});
-  const auto finished = finish(part);
-  if (!finished.ok() || far_ == nullptr) return tell(finished);
-  const std::string path = path_of(part.task);
-  far_->keep(cluster::result_name(part.task), path, [path, tell](const base::Result<>& done) {
+  const std::int64_t end = part->offset + static_cast<std::int64_t>(part->bytes.size());
+  add(task, *part, [this, task, id = question.id, end](const base::Result<>& done) {
+    registry::AnswerMessage answer{.id = id, .said = {}, .refused = {}};
+    if (done.ok()) {
+      answer.said = base::to_json(registry::ResultKept{end});
+    } else {
+      answer.refused = done.error().message;
+    }
+    answer_(task, std::move(answer));
+  });
+}
+
+void ResultStore::add(const job::TaskId& task, const registry::ResultPart& part,
+                      const std::function<void(base::Result<>)>& tell) {
+  if (auto written = write(task, part); !written.ok()) {
+    growing_.erase(task);
+    (void)::unlink((path_of(task) + std::string(kUnfinished)).c_str());
+    return tell(std::move(written));
+  }
+  if (growing_[task].size < part.size) return tell({});
+  auto finished = finish(task);
+  if (!finished.ok() || far_ == nullptr) return tell(std::move(finished));
+  const std::string path = path_of(task);
+  far_->keep(cluster::result_name(task), path, [path, tell](base::Result<> done) {
     (void)::unlink(path.c_str());
-    tell(done);
+    tell(std::move(done));
   });
 }
 
 // Parts come in order; the first one of a session begins again.
-base::Result<> ResultStore::write(const registry::ResultPart& part) {
-  Growing& growing = growing_[part.task];
+base::Result<> ResultStore::write(const job::TaskId& task, const registry::ResultPart& part) {
+  Growing& growing = growing_[task];
   if (part.offset == 0) {
     GANGRUN_TRY(base::make_folders(folder_, kOwnFolder));
-    const std::string path = path_of(part.task) + std::string(kUnfinished);
+    const std::string path = path_of(task) + std::string(kUnfinished);
     growing = {part.attempt, {}, 0};
     GANGRUN_ASSIGN(growing.file, base::open_file(path, O_WRONLY | O_CREAT | O_TRUNC, kOwnFile));
   }
@@ -66,9 +83,9 @@ base::Result<> ResultStore::write(const registry::ResultPart& part) {
   return {};
 }
 
-base::Result<> ResultStore::finish(const registry::ResultPart& part) {
-  growing_.erase(part.task);
-  const std::string path = path_of(part.task);
+base::Result<> ResultStore::finish(const job::TaskId& task) {
+  growing_.erase(task);
+  const std::string path = path_of(task);
   const std::string unfinished = path + std::string(kUnfinished);
   if (std::rename(unfinished.c_str(), path.c_str()) == 0) return {};
   return base::from_errno(errno, base::format("rename {}", unfinished));

@@ -3,13 +3,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "cluster/far_results.h"
 #include "job/task_id.h"
-#include "registry/desk.h"
+#include "registry/agent_questions.h"
 #include "registry/messages.h"
 
 namespace gangrun::agents {
@@ -19,14 +20,15 @@ namespace gangrun::agents {
 // too, and the file here is gone then.
 class ResultStore {
  public:
-  using Answer = std::function<void(registry::ResultKeptMessage)>;
+  using Answer = std::function<void(const job::TaskId&, registry::AnswerMessage)>;
 
   // `far` may be null; it outlives the store.
-  ResultStore(std::string folder, cluster::FarResults* far)
-      : folder_(std::move(folder)), far_(far) {}
+  ResultStore(std::string folder, cluster::FarResults* far, Answer answer)
+      : folder_(std::move(folder)), far_(far), answer_(std::move(answer)) {}
 
-  // `answer` is called once: at once, or by `far`.
-  void add(const registry::ResultPart& part, const Answer& answer);
+  // A question of kResultKind. `run` is the attempt that runs, whose end has not been told: nothing
+  // of another one is kept. Answered once: at once, or by `far`.
+  void ask(const job::TaskId& task, std::optional<int> run, const registry::AskMessage& question);
   // A new run of the task has begun: what an earlier one has left is none of its results.
   void forget(const job::TaskId& task);
 
@@ -38,12 +40,16 @@ class ResultStore {
     std::int64_t size = 0;  // so far
   };
 
-  base::Result<> write(const registry::ResultPart& part);
-  base::Result<> finish(const registry::ResultPart& part);
+  // `tell` says when the part is kept, or why it is not.
+  void add(const job::TaskId& task, const registry::ResultPart& part,
+           const std::function<void(base::Result<>)>& tell);
+  base::Result<> write(const job::TaskId& task, const registry::ResultPart& part);
+  base::Result<> finish(const job::TaskId& task);
   [[nodiscard]] std::string path_of(const job::TaskId& task) const;
 
   const std::string folder_;
   cluster::FarResults* const far_;
+  const Answer answer_;
   std::map<job::TaskId, Growing> growing_;
 };
 

@@ -104,7 +104,7 @@ void Attached::on_signal(int number) {
   }
   if (display_ == nullptr || job::is_final(status_.state)) return;
   const std::string name = host::name_of_signal(number);
-  const auto given = site_.ask(status_.id, cluster::notice_question(name));
+  const auto given = site_.ask(status_.id, cluster::notice_question({.by = name}));
   if (!given.ok()) return display_->warning(given.error().message);
   display_->notice(base::format("{}: passed on to the tasks as a notice", name));
 }

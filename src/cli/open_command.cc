@@ -12,6 +12,7 @@
 #include "client/ending_guard.h"
 #include "client/place.h"
 #include "client/prepare.h"
+#include "client/task_agent.h"
 #include "client/task_way.h"
 #include "host/ending_signals.h"
 #include "host/local_site.h"
@@ -40,7 +41,7 @@ struct OpenOptions {
 // What is known of job and task, and the task's agent where the way begins there.
 struct Look {
   job::JobStatus status;
-  base::Result<cluster::TunnelAgent> agent = base::unavailable("none");
+  base::Result<client::TaskAgent> agent = base::unavailable("none");
 };
 
 const job::TaskStatus* find(const job::JobStatus& status, const job::TaskId& task) {
@@ -53,7 +54,7 @@ base::Result<Look> look(cluster::Site& site, const std::string& job, const job::
                         bool has_agent) {
   GANGRUN_ASSIGN(job::JobStatus status, site.status(job));
   if (!has_agent || job::is_final(status.state)) return Look{std::move(status)};
-  auto agent = site.tunnel_agent(status.id, task);
+  auto agent = client::agent_of(site, status.id, task);
   return Look{std::move(status), std::move(agent)};
 }
 

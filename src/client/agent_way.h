@@ -1,15 +1,11 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <vector>
 
-#include "base/log.h"
 #include "client/task_way.h"
 #include "net/client.h"
 #include "net/event_loop.h"
 #include "net/tunnel_entrance.h"
-#include "registry/control.h"
 
 namespace gangrun::client {
 
@@ -23,8 +19,8 @@ class AgentWay final : public TaskWay {
 
   [[nodiscard]] bool has_agent() const override { return true; }
   base::Result<std::string> take(const job::TaskStatus* task,
-                                 const base::Result<cluster::TunnelAgent>& agent) override;
-  base::Result<net::Endpoint> to_agent(const cluster::TunnelAgent& agent) override {
+                                 const base::Result<TaskAgent>& agent) override;
+  base::Result<net::Endpoint> to_agent(const TaskAgent& agent) override {
     return net::Endpoint::on_tls(agent.host, agent.port, agent.fingerprint);
   }
   [[nodiscard]] std::uint16_t port() const override { return port_; }
@@ -34,17 +30,11 @@ class AgentWay final : public TaskWay {
 
  private:
   base::Result<> open_entrance(const base::Secret& secret);
-  base::Result<net::Endpoint> exit_of(const cluster::TunnelAgent& agent);
 
   net::EventLoop& loop_;
   const std::uint16_t wanted_port_;
   const std::function<void(const base::Error&)> on_broken_;
   std::uint16_t port_ = 0;
-  std::vector<std::uint16_t> ports_;  // of the task, as it told them last
-  const std::unique_ptr<base::Logger> logger_ =
-      base::stderr_logger("gangrun open", base::LogLevel::kWarning);
-  std::unique_ptr<registry::ControlServer> exit_;  // of a task beside us
-  std::optional<net::Endpoint> own_exit_;
   std::unique_ptr<net::TunnelEntrance> entrance_;
 };
 

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/format.h"
-#include "base/json.h"
 #include "base/signal_status.h"
 #include "base/strings.h"
 #include "client/exec_session.h"
@@ -19,8 +18,9 @@
 #include "client/place.h"
 #include "client/raw_terminal.h"
 #include "client/sites.h"
+#include "client/task_agent.h"
 #include "client/task_way.h"
-#include "cluster/question.h"
+#include "cluster/site.h"
 #include "host/local_site.h"
 #include "job/limits.h"
 #include "net/client.h"
@@ -37,13 +37,9 @@ namespace {
 // and 127 where it could not be started.
 constexpr auto kOwnTrouble = static_cast<ExitStatus>(125);
 
-constexpr const char* kLoopback = "127.0.0.1";
-
-// How the agent of the task is reached.
 struct Target {
-  job::JobStatus status;
+  std::string job;
   job::TaskId task;
-  cluster::TunnelAgent agent;
 };
 
 base::Result<job::TaskId> task_of(const job::JobStatus& status, const std::string& name) {
@@ -73,43 +69,14 @@ base::Result<job::TaskId> task_of(const job::JobStatus& status, const std::strin
   return base::Error{base::Code::kFailedPrecondition, base::format("{} has ended: {}", name, how)};
 }
 
-// Beside its master an agent serves nothing until it is asked to.
-base::Result<cluster::TunnelAgent> agent_beside_us(cluster::Site& site, const std::string& job,
-                                                   const job::TaskId& task) {
-  cluster::Question question;
-  question.kind = registry::kExec;
-  question.tasks = {task};
-  GANGRUN_ASSIGN(const cluster::Answer answer, site.ask(job, question));
-  if (answer.tasks.empty()) return base::unavailable("it does not run");
-  const cluster::TaskAnswer& of_task = answer.tasks.front();
-  if (!of_task.refused.empty()) return base::unavailable(of_task.refused);
-  cluster::TunnelAgent agent{.host = kLoopback};
-  GANGRUN_ASSIGN(agent.port, base::json_member<std::uint16_t>(of_task.said, "port"));
-  GANGRUN_ASSIGN(agent.fingerprint, base::json_member<std::string>(of_task.said, "fingerprint"));
-  return agent;
-}
-
-base::Result<Target> find_target(const ExecOptions& options, const Context& context) {
-  GANGRUN_ASSIGN(const auto site, site_of(context, options.job));
-  Target target;
-  GANGRUN_ASSIGN(target.status, site->status(options.job));
-  const std::string& id = target.status.id;
-  if (job::is_final(target.status.state)) {
+base::Result<Target> find_target(cluster::Site& site, const ExecOptions& options) {
+  GANGRUN_ASSIGN(const job::JobStatus status, site.status(options.job));
+  if (job::is_final(status.state)) {
     return base::Error{base::Code::kFailedPrecondition,
-                       base::format("{} has {}", id, job::to_string(target.status.state))};
+                       base::format("{} has {}", status.id, job::to_string(status.state))};
   }
-  GANGRUN_ASSIGN(target.task, task_of(target.status, options.task));
-  const std::string name = job::to_string(target.task);
-  auto agent = site->tunnel_agent(id, target.task);
-  if (!agent.ok()) return std::move(agent).error();
-  if (agent->is_beside_us) {
-    auto near = agent_beside_us(*site, id, target.task);
-    if (!near.ok()) return std::move(near).error().context(name);
-    near->secret = agent->secret;
-    agent = std::move(near);
-  }
-  target.agent = *std::move(agent);
-  return target;
+  GANGRUN_ASSIGN(const job::TaskId task, task_of(status, options.task));
+  return Target{status.id, task};
 }
 
 registry::ExecWindow window_of(int terminal) {
@@ -124,8 +91,8 @@ registry::ExecWindow window_of(int terminal) {
 // One command, from the connection to its end.
 class Beside {
  public:
-  Beside(const Target& target, const ExecOptions& options, Context& context)
-      : target_(target), context_(context) {
+  Beside(cluster::Site& site, Target target, const ExecOptions& options, Context& context)
+      : site_(site), target_(std::move(target)), context_(context) {
     begin_.command = options.command;
     if (options.no_terminal || ::isatty(STDIN_FILENO) == 0 || ::isatty(STDOUT_FILENO) == 0) return;
     begin_.terminal = window_of(STDOUT_FILENO);
@@ -138,6 +105,7 @@ class Beside {
  private:
   base::Result<> watch_signals();
   base::Result<> make_way();
+  base::Result<net::Endpoint> find_agent();
   void connect(const net::Endpoint& agent);
   void on_channel(std::unique_ptr<net::Channel> channel);
   void on_signal(int number);
@@ -145,7 +113,8 @@ class Beside {
     if (!ended_) ended_ = std::move(how);
   }
 
-  const Target& target_;
+  cluster::Site& site_;
+  const Target target_;
   Context& context_;
   registry::ExecBegin begin_;
   net::EventLoop loop_;
@@ -153,6 +122,7 @@ class Beside {
   std::optional<job::JobSpec> spec_;
   std::unique_ptr<TaskWay> way_;
   std::string broken_;  // what the way said last
+  base::Secret secret_;
   net::Connecting connecting_;
   std::unique_ptr<RawTerminal> raw_;
   std::unique_ptr<ExecSession> session_;
@@ -162,7 +132,7 @@ class Beside {
 base::Result<registry::ExecExit> Beside::run() {
   GANGRUN_TRY(watch_signals());
   GANGRUN_TRY(make_way());
-  GANGRUN_ASSIGN(const net::Endpoint agent, way_->to_agent(target_.agent));
+  GANGRUN_ASSIGN(const net::Endpoint agent, find_agent().context(job::to_string(target_.task)));
   connect(agent);
   (void)loop_.run_until([this] { return ended_.has_value(); },
                         context_.clock.now() + job::kLongestJob);
@@ -174,6 +144,13 @@ base::Result<registry::ExecExit> Beside::run() {
                        base::format("{}: {}", ended_->error().message, broken_)};
   }
   return *ended_;
+}
+
+base::Result<net::Endpoint> Beside::find_agent() {
+  if (!way_->has_agent()) return way_->to_agent({});
+  GANGRUN_ASSIGN(TaskAgent agent, agent_of(site_, target_.job, target_.task));
+  secret_ = agent.secret;
+  return way_->to_agent(agent);
 }
 
 base::Result<> Beside::watch_signals() {
@@ -194,7 +171,7 @@ void Beside::on_signal(int number) {
 }
 
 base::Result<> Beside::make_way() {
-  const std::string& job = target_.status.id;
+  const std::string& job = target_.job;
   const Place* place = context_.places.with_job(job);
   if (place == nullptr) {
     GANGRUN_ASSIGN(const std::string home, home_of(context_));
@@ -219,8 +196,7 @@ void Beside::connect(const net::Endpoint& agent) {
   options.max_message_bytes = registry::kMaxExecFrameBytes;
   connecting_ = net::connect_channel(
       loop_, agent, std::string(registry::kExecPath),
-      {{"Authorization", "Bearer " + target_.agent.secret.reveal()}},
-      loop_.now() + net::kTunnelConnectTimeout,
+      {{"Authorization", "Bearer " + secret_.reveal()}}, loop_.now() + net::kTunnelConnectTimeout,
       [this](base::Result<std::unique_ptr<net::Channel>> channel) {
         if (!channel.ok()) return end(channel.error().context(job::to_string(target_.task)));
         on_channel(*std::move(channel));
@@ -242,9 +218,11 @@ void Beside::on_channel(std::unique_ptr<net::Channel> channel) {
 }  // namespace
 
 ExitStatus exec(const ExecOptions& options, Context& context) {
-  const auto target = find_target(options, context);
+  const auto site = site_of(context, options.job);
+  if (!site.ok()) return fail(context, site.error(), kOwnTrouble);
+  auto target = find_target(**site, options);
   if (!target.ok()) return fail(context, target.error(), kOwnTrouble);
-  const auto exit = Beside(*target, options, context).run();
+  const auto exit = Beside(**site, *std::move(target), options, context).run();
   if (!exit.ok()) return fail(context, exit.error(), kOwnTrouble);
   if (!exit->refused.empty()) context.console.error(exit->refused);
   return static_cast<ExitStatus>(exit->status);

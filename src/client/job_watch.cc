@@ -83,9 +83,10 @@ void JobWatch::give_notice(const std::string& by) {
     const bool is_told = answer.ok() || answer.error().code == base::Code::kFailedPrecondition;
     if (!is_told) callbacks_.on_trouble(answer.error().message);
   };
-  const auto asked = stop_worker_.run([site = stop_site_.get(), job = job_,
-                                       by] { return site->ask(job, cluster::notice_question(by)); },
-                                      told);
+  const auto asked =
+      stop_worker_.run([site = stop_site_.get(), job = job_,
+                        by] { return site->ask(job, cluster::notice_question({.by = by})); },
+                       told);
   if (!asked.ok()) callbacks_.on_trouble(asked.error().message);
 }
 

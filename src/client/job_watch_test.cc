@@ -50,9 +50,6 @@ class ScriptedSite final : public cluster::Site {
     GANGRUN_TRY(stopped_.front());
     return cluster::Answer{};
   }
-  Result<cluster::TunnelAgent> tunnel_agent(std::string_view, const job::TaskId&) override {
-    return base::unavailable("nobody asks");
-  }
   Result<> wait_for_change(std::string_view, base::Instant) override { return {}; }
 
  private:

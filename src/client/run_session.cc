@@ -144,7 +144,7 @@ void Session::on_signal(int number) {
   if (process::is_notice(number)) {
     if (master_ == nullptr || finished_) return;
     return master_->job().ask(
-        cluster::notice_question(name), [this, name](const cluster::Answer& answer) {
+        cluster::notice_question({.by = name}), [this, name](const cluster::Answer& answer) {
           const auto told = std::ranges::count(answer.tasks, "", &cluster::TaskAnswer::refused);
           display_->notice(base::format("{}: passed on to {} as a notice", name,
                                         base::count_text(told, "task")));

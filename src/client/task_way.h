@@ -6,8 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "cluster/question.h"
-#include "cluster/site.h"
+#include "client/task_agent.h"
 #include "job/status.h"
 #include "net/client.h"
 
@@ -17,16 +16,14 @@ namespace gangrun::client {
 class TaskWay {
  public:
   virtual ~TaskWay() = default;
-  // Whether it begins at the task's agent, for which a site is to be asked.
+  // Whether it begins at the task's agent, which is to be asked for its address.
   [[nodiscard]] virtual bool has_agent() const = 0;
   // What was found of the task (null: nothing) and its agent, again and again. What is still waited
   // for; empty: the task can be reached. An error: it never can.
   virtual base::Result<std::string> take(const job::TaskStatus* task,
-                                         const base::Result<cluster::TunnelAgent>& agent) = 0;
+                                         const base::Result<TaskAgent>& agent) = 0;
   // The address at which the task's agent itself is reached from here.
-  virtual base::Result<net::Endpoint> to_agent(const cluster::TunnelAgent& /*agent*/) {
-    return cluster::no_agent_there();
-  }
+  virtual base::Result<net::Endpoint> to_agent(const TaskAgent& agent) = 0;
   // The port of this machine, once the task can be reached.
   [[nodiscard]] virtual std::uint16_t port() const = 0;
   // Whether the task listens, once it can be reached: `done` is called once, later.

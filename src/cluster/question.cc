@@ -20,10 +20,10 @@ base::Result<> Question::complete() const {
   return {};
 }
 
-Question notice_question(const std::string& by) {
+Question notice_question(const Notice& notice) {
   Question question;
   question.kind = kNotice;
-  question.about["by"] = by;
+  question.about = base::to_json(notice);
   return question;
 }
 

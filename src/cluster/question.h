@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -25,6 +26,7 @@ inline constexpr std::size_t kMaxRefusalBytes = std::size_t{1} << 10U;
 inline constexpr std::size_t kMaxAnswerBytes = std::size_t{16} << 20U;
 inline constexpr std::chrono::milliseconds kMaxQuestionLimit = std::chrono::minutes(1);
 inline constexpr std::size_t kMaxQuestionTasks = 10'000;
+inline constexpr std::chrono::milliseconds kMaxNoticeLeft = std::chrono::hours(24);
 
 // What somebody asks tasks of a job. Only who asks and who answers know what a kind means; all
 // between them hand it on.
@@ -68,10 +70,21 @@ struct Answer {
 using OnAnswer = std::function<void(Answer)>;
 using OnTaskAnswer = std::function<void(const job::TaskId&, base::Result<base::Json>)>;
 
-// The tasks' place may end them, at a time that is not known; nothing is stopped. `by` is what it
-// comes from: "SIGUSR1".
+// The tasks' place may end them; nothing is stopped. Answered when their commands have been told.
 inline constexpr const char* kNotice = "notice";
-Question notice_question(const std::string& by);
+
+struct Notice {
+  std::string by{};  // where it comes from: "SIGUSR1"; empty: from the place itself
+  std::optional<std::chrono::milliseconds> left{};  // none: at a time that is not known
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row_if_set("by", &Notice::by),
+                      base::row("left_ms", &Notice::left, base::Range{0, kMaxNoticeLeft.count()}));
+  }
+};
+Question notice_question(const Notice& notice);
+// Who gives it, fit to be shown to people.
 std::string notice_by(const Question& question);
 // Why a task that no agent is beside answers nothing.
 base::Error no_agent_there();

@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "base/secret.h"
 #include "cluster/question.h"
 #include "job/cluster_spec.h"
 #include "job/status.h"
@@ -78,16 +77,6 @@ struct TaskResult {
   friend bool operator==(const TaskResult&, const TaskResult&) = default;
 };
 
-// Where a tunnel to a task begins: its agent's control address (docs/protocols/registry.md), and
-// the right to it. Where the task is beside us its loopback is ours, and its agent serves none.
-struct TunnelAgent {
-  bool is_beside_us = false;
-  std::string host{};
-  std::uint16_t port = 0;
-  std::string fingerprint{};
-  base::Secret secret{};
-};
-
 // A job in a list. Of one whose records cannot be read only its id and folder are known, and when
 // it was submitted.
 struct ListedJob {
@@ -118,8 +107,6 @@ class Site {
   virtual base::Result<> stop(std::string_view job, bool at_once, const std::string& by) = 0;
   // Asks tasks of the job, for as long as the question's limit allows and not much longer.
   virtual base::Result<Answer> ask(std::string_view job, const Question& question) = 0;
-  // Of a job that has not ended; kUnavailable while the task has no agent, or the job no master.
-  virtual base::Result<TunnelAgent> tunnel_agent(std::string_view job, const job::TaskId& task) = 0;
   // What is there now, in the order of the tasks.
   virtual base::Result<std::vector<TaskResult>> results(std::string_view job) = 0;
   // The same, piece by piece; an error of the sink is passed on. kNotFound where the task has left

@@ -106,9 +106,6 @@ class JobMaster final : private master::Listener {
   [[nodiscard]] bool tasks_come_by_themselves() const { return come_by_themselves_; }
   // Where TLS is served; 0: nowhere.
   [[nodiscard]] std::uint16_t tls_port() const { return server_->tls_port(); }
-  // Tasks that run, and those that will, get this token file of Hadoop in place of the one that
-  // they were started with.
-  void set_tokens(base::Secret file) { server_->set_tokens(std::move(file)); }
   // Whether a client that reads the tasks' output has been given all of it.
   [[nodiscard]] bool lines_are_told() const { return server_->lines_are_told(); }
 

@@ -14,6 +14,7 @@
 #include "master/past.h"
 #include "net/server.h"
 #include "registry/agent_config.h"
+#include "registry/agent_questions.h"
 #include "registry/agent_session.h"
 #include "registry/control.h"
 
@@ -52,6 +53,10 @@ class Agent {
     };
     callbacks.on_ask = [this](const registry::AskMessage& question) {
       if (question.kind == "silence") return;
+      if (question.kind == registry::kTokensKind) {
+        tokens.push_back(base::from_json<registry::Tokens>(question.about)->file.reveal());
+        return session_->answer({.id = question.id, .said = base::Json::object(), .refused = {}});
+      }
       const bool is_known = question.kind == "echo";
       session_->answer({.id = question.id,
                         .said = is_known ? question.about : base::Json(),
@@ -87,6 +92,7 @@ class Agent {
 
   int starts = 0;
   std::vector<std::string> ends;
+  std::vector<std::string> tokens;  // as they came
 
  private:
   [[nodiscard]] net::Endpoint endpoint(const job::Address& master) const {
@@ -237,11 +243,11 @@ class JobMasterTest : public testing::Test, private master::Listener {
       options.launch.working_folder = options.launch.log_folder = folder_.path();
       options.keep_outputs = true;
       options.moved = {.attempt = ground.attempt, .lease = ground.master_lost};
-      return MadeTasks{.tasks = std::make_unique<agents::Agents>(
-                           ground.loop, ground.clock, ground.logger, ground.server,
-                           std::make_unique<Borrowed>(cluster_), std::move(options)),
-                       .come_by_tls = true,
-                       .remarks = given_remarks_};
+      auto made = std::make_unique<agents::Agents>(
+          ground.loop, ground.clock, ground.logger, ground.server,
+          std::make_unique<Borrowed>(cluster_), std::move(options));
+      made_ = made.get();
+      return MadeTasks{.tasks = std::move(made), .come_by_tls = true, .remarks = given_remarks_};
     };
     master::Listener& listener = *this;
     auto made = JobMaster::create(loop_, clock_, log_, std::move(input), listener);
@@ -282,6 +288,7 @@ class JobMasterTest : public testing::Test, private master::Listener {
       *net::make_job_certificate("test", std::chrono::hours(1));
   std::vector<std::string> warnings_;
   std::vector<std::string> given_remarks_;
+  agents::Agents* made_ = nullptr;
   std::vector<std::string> remarks_;
   std::vector<std::string> incomplete_logs_;
   bool finished_ = false;
@@ -443,6 +450,21 @@ TEST_F(JobMasterTest, AQuestionGoesToTheAgentsAndTheirAnswersComeBack) {
   for (const cluster::TaskAnswer& each : told) EXPECT_EQ(each.said.at("word"), "hello");
   EXPECT_EQ(ask("weather", seconds(60))[0].refused, "unknown");
   EXPECT_THAT(ask("silence", milliseconds(20))[0].refused, HasSubstr("did not answer within"));
+}
+
+TEST_F(JobMasterTest, AgentsThatAreThereGetNewTokensAndOthersTheLastWhenTheyCome) {
+  start_master("127.0.0.1");
+  wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
+  made_->set_tokens(base::Secret("first"));
+  wait_until_all("the first", [](const Agent& agent) { return agent.tokens.size() == 1; });
+  master_.reset();
+  start_master("127.0.0.2");
+  made_->set_tokens(base::Secret("second"));
+  made_->set_tokens(base::Secret("third"));
+  wait_until_all("the last", [](const Agent& agent) { return agent.tokens.back() == "third"; });
+  for (const auto& [task, agent] : agents_) {
+    EXPECT_THAT(agent->tokens, ElementsAre("first", "third"));
+  }
 }
 
 // What a task writes is no message of ours, even if it has its form.

@@ -357,20 +357,6 @@ Result<> LocalSite::stop(std::string_view job, bool at_once, const std::string& 
   }
 }
 
-Result<cluster::TunnelAgent> LocalSite::tunnel_agent(std::string_view job,
-                                                     const job::TaskId& task) {
-  GANGRUN_ASSIGN(const JobPaths paths, find(job));
-  GANGRUN_ASSIGN(base::Secret secret, read_secret(paths));
-  GANGRUN_ASSIGN(const job::JobSpec spec, stored_spec(paths));
-  if (are_beside_us_(spec))
-    return cluster::TunnelAgent{.is_beside_us = true, .secret = std::move(secret)};
-  GANGRUN_ASSIGN(net::Endpoint control,
-                 registry::fetch_control(net::Endpoint::on_unix(paths.socket()), secret, task,
-                                         clock_.now() + kAnswerTimeout));
-  return cluster::TunnelAgent{false, std::move(control.host), control.port,
-                              std::move(control.fingerprint), std::move(secret)};
-}
-
 Result<std::vector<cluster::TaskResult>> LocalSite::results(std::string_view job) {
   GANGRUN_ASSIGN(const JobPaths paths, find(job));
   std::vector<cluster::TaskResult> results;

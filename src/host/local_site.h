@@ -43,8 +43,6 @@ class LocalSite final : public cluster::Site {
   base::Result<> stop(std::string_view job, bool at_once, const std::string& by) override;
   base::Result<cluster::Answer> ask(std::string_view job,
                                     const cluster::Question& question) override;
-  base::Result<cluster::TunnelAgent> tunnel_agent(std::string_view job,
-                                                  const job::TaskId& task) override;
   base::Result<std::vector<cluster::TaskResult>> results(std::string_view job) override;
   base::Result<> read_result(std::string_view job, const job::TaskId& task,
                              const cluster::ResultSink& sink) override;

@@ -109,7 +109,7 @@ Result<> MasterProcess::start(const std::string& folder, base::Instant commanded
 void MasterProcess::on_signal(int number) {
   if (process::is_notice(number)) {
     if (master_ == nullptr) return;
-    return master_->job().ask(cluster::notice_question(name_of_signal(number)),
+    return master_->job().ask(cluster::notice_question({.by = name_of_signal(number)}),
                               [](const cluster::Answer&) {});
   }
   ++signals_seen_;

@@ -305,7 +305,7 @@ TEST_F(MasterTest, ANoticeIsForThoseThatRun) {
   wait_for_runs(1);
   start_all();
   std::size_t told = 0;
-  master_->ask(cluster::notice_question("SIGUSR1"),
+  master_->ask(cluster::notice_question({.by = "SIGUSR1"}),
                [&told](const cluster::Answer& answer) { told = answer.tasks.size(); });
   EXPECT_EQ(told, std::size_t{kWorkers});
   EXPECT_THAT(tasks_.notices, ElementsAre("SIGUSR1 to worker:0", "SIGUSR1 to worker:1"));

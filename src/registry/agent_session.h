@@ -51,10 +51,8 @@ class AgentSession final : private AgentSideOutput {
   void incomplete_log(std::string_view what);
   // Asks the master for the present run; not sent, and never answered, where no session is open.
   void rendezvous(RendezvousMessage message);
-  // Of the present run; not sent where no session is open. A part of the result is answered by
-  // on_result_kept.
+  // Of the present run; not sent where no session is open.
   void figures(job::Figures figures) { side_.figures(std::move(figures)); }
-  void result(ResultMessage message) { side_.result(std::move(message)); }
   // A question to the master, and the answer to one of its own; not sent where no session is open.
   void ask(const AskMessage& message) { side_.ask(message); }
   void answer(const AnswerMessage& message) { side_.answer(message); }

@@ -147,10 +147,6 @@ void AgentSide::handle(const StartMessage& message, base::Instant) {
   callbacks_.on_start(message);
 }
 
-void AgentSide::handle(const NoticeMessage& message, base::Instant) {
-  if (callbacks_.on_notice) callbacks_.on_notice(message.left);
-}
-
 void AgentSide::handle(const AskMessage& message, base::Instant) {
   if (callbacks_.on_ask) return callbacks_.on_ask(message);
   answer({.id = message.id, .said = {}, .refused = "the agent answers no questions"});
@@ -158,10 +154,6 @@ void AgentSide::handle(const AskMessage& message, base::Instant) {
 
 void AgentSide::handle(const AnswerMessage& message, base::Instant) {
   if (callbacks_.on_answer) callbacks_.on_answer(message);
-}
-
-void AgentSide::handle(const TokensMessage& message, base::Instant) {
-  if (callbacks_.on_tokens) callbacks_.on_tokens(message.file);
 }
 
 void AgentSide::handle(const StopMessage& message, base::Instant) {
@@ -182,11 +174,6 @@ void AgentSide::handle(const RendezvousAnswerMessage& message, base::Instant) {
   if (is_current && callbacks_.on_rendezvous) callbacks_.on_rendezvous(message);
 }
 
-void AgentSide::handle(const ResultKeptMessage& message, base::Instant) {
-  const bool is_current = state_ == AgentState::kRunning && message.attempt == run_attempt_;
-  if (is_current && callbacks_.on_result_kept) callbacks_.on_result_kept(message);
-}
-
 template <typename Message>
 void AgentSide::send_of_run(Message message) {
   if (!attached_ || state_ != AgentState::kRunning) return;
@@ -200,8 +187,6 @@ void AgentSide::rendezvous(RendezvousMessage message) { send_of_run(std::move(me
 void AgentSide::figures(job::Figures figures) {
   send_of_run(FiguresMessage{.figures = std::move(figures)});
 }
-
-void AgentSide::result(ResultMessage message) { send_of_run(std::move(message)); }
 
 void AgentSide::started(std::int64_t user_pid) {
   GANGRUN_CHECK(state_ == AgentState::kStarting, to_string(state_));

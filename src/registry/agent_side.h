@@ -70,16 +70,10 @@ struct AgentSessionCallbacks {
   std::function<void()> on_attached;
   // Of the present run.
   std::function<void(const RendezvousAnswerMessage&)> on_rendezvous;
-  // To result(), of the present run.
-  std::function<void(const ResultKeptMessage&)> on_result_kept;
-  // The place may take the task away in this time; may be told again.
-  std::function<void(std::optional<std::chrono::milliseconds> left)> on_notice;
   // A question of the master's, to be answered by AgentSession::answer().
   std::function<void(const AskMessage&)> on_ask;
   // To AgentSession::ask().
   std::function<void(const AnswerMessage&)> on_answer;
-  // New tokens of the place, as a file: see TokensMessage.
-  std::function<void(const base::Secret& file)> on_tokens;
 };
 
 // The connection to the master, as the agent's side wants it.
@@ -133,7 +127,6 @@ class AgentSide {
   void incomplete_log(std::string_view what, base::Instant now);
   void rendezvous(RendezvousMessage message);
   void figures(job::Figures figures);
-  void result(ResultMessage message);
   void ask(const AskMessage& message) { send_if_attached(message); }
   void answer(const AnswerMessage& message) { send_if_attached(message); }
   // Sends what is queued. Nothing happens after it, and a connection stays open.
@@ -152,13 +145,10 @@ class AgentSide {
   void handle(const WelcomeMessage& message, base::Instant now);
   void handle(const AliveMessage& message, base::Instant now);
   void handle(const StartMessage& message, base::Instant now);
-  void handle(const NoticeMessage& message, base::Instant now);
-  void handle(const TokensMessage& message, base::Instant now);
   void handle(const StopMessage& message, base::Instant now);
   void handle(const EndMessage& message, base::Instant now);
   void handle(const RefusedMessage& message, base::Instant now);
   void handle(const RendezvousAnswerMessage& message, base::Instant now);
-  void handle(const ResultKeptMessage& message, base::Instant now);
   void handle(const AskMessage& message, base::Instant now);
   void handle(const AnswerMessage& message, base::Instant now);
   template <typename Message>

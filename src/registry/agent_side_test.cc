@@ -35,15 +35,6 @@ class AgentSideTest : public ::testing::Test, private AgentSideOutput {
     };
     callbacks.on_stop = [this](milliseconds) { told_.emplace_back("stop"); };
     callbacks.on_end = [this](milliseconds) { told_.emplace_back("end"); };
-    callbacks.on_notice = [this](std::optional<milliseconds> left) {
-      told_.push_back(base::format("notice {}", left ? left->count() : -1));
-    };
-    callbacks.on_tokens = [this](const base::Secret& file) {
-      told_.push_back("tokens " + file.reveal());
-    };
-    callbacks.on_result_kept = [this](const ResultKeptMessage& answer) {
-      told_.push_back(base::format("kept {}", answer.kept));
-    };
     callbacks.on_heartbeat = [] { return HeartbeatMessage{}; };
     callbacks.on_outdated_spec = [this] { told_.emplace_back("outdated"); };
     callbacks.on_lost = [this](const std::string& reason) { told_.push_back("lost: " + reason); };
@@ -190,17 +181,14 @@ TEST_F(AgentSideTest, ARunHasEndedWhenItsProcessesHave) {
 
 TEST_F(AgentSideTest, WhatIsOfNoRunIsNotSent) {
   attach();
-  side_.result(ResultMessage{.size = 1, .bytes = "r"});
   side_.figures({{"step", job::Figure(std::int64_t{1})}});
   EXPECT_THAT(sent(), IsEmpty());
   start(3, 2, kHeld);
   side_.started(99);
   sent_.clear();
-  side_.result(ResultMessage{.size = 1, .bytes = "r"});
-  EXPECT_THAT(sent(), ElementsAre(AgentMessage(ResultMessage{3, 2, 0, 1, "r"})));
-  hear(ResultKeptMessage{3, 1, ""});
-  hear(ResultKeptMessage{2, 1, ""});
-  EXPECT_THAT(told(), ElementsAre("start 3", "kept 1"));
+  const job::Figures figures = {{"step", job::Figure(std::int64_t{1})}};
+  side_.figures(figures);
+  EXPECT_THAT(sent(), ElementsAre(AgentMessage(FiguresMessage{3, 2, figures})));
 }
 
 // A master may die between its answer and its record of what it was told; only the start of the
@@ -406,20 +394,6 @@ TEST_F(AgentSideTest, WhatALogLacksIsToldBeforeTheEndWhateverElseIsDropped) {
   EXPECT_THAT(missing, ElementsAre("no space left on device", "7 lines could not be kept"));
   EXPECT_EQ(lines + static_cast<std::size_t>(dropped), kMaxQueuedLogLines + 5);
   EXPECT_TRUE(std::holds_alternative<ExitedMessage>(messages.back()));
-}
-
-TEST_F(AgentSideTest, ANoticeIsPassedOn) {
-  attach();
-  hear(NoticeMessage{seconds(14)});
-  hear(NoticeMessage{milliseconds(0)});
-  hear(NoticeMessage{});
-  EXPECT_THAT(told(), ElementsAre("notice 14000", "notice 0", "notice -1"));
-}
-
-TEST_F(AgentSideTest, NewTokensArePassedOn) {
-  attach();
-  hear(TokensMessage{base::Secret("a file")});
-  EXPECT_THAT(told(), ElementsAre("tokens a file"));
 }
 
 TEST_F(AgentSideTest, AfterTheEndNothingHappens) {

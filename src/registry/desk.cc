@@ -33,8 +33,8 @@ bool may_open(const AgentMessage& message) {
       base::Overloaded{
           [](const ReportMessage&) { return true; },
           [](const base::OneOf<StartedMessage, ExitedMessage, HeartbeatMessage, LogMessage,
-                               PortLostMessage, FiguresMessage, ResultMessage, RendezvousMessage,
-                               AskMessage, AnswerMessage> auto&) { return false; },
+                               PortLostMessage, FiguresMessage, RendezvousMessage, AskMessage,
+                               AnswerMessage> auto&) { return false; },
       },
       message);
 }
@@ -199,7 +199,6 @@ void Desk::attach(SessionId id, Session& session, const ReportMessage& message, 
   session.renewed_at = now;
   set_deadline(id, session, now + patience(session));
   send(id, WelcomeMessage{options_.heartbeat, options_.master_lost});
-  if (!tokens_.empty()) send(id, TokensMessage{tokens_});
   const bool is_current = has_run && message.run_attempt == current;
   if (known) {
     output_.event(Reattached{message.task, current, message.address, message.pid,
@@ -331,12 +330,6 @@ void Desk::handle(SessionId, Session& session, FiguresMessage& message, base::In
   output_.event(FiguresTold{session.task, message.attempt, std::move(message.figures)});
 }
 
-void Desk::handle(SessionId, Session& session, ResultMessage& message, base::Instant) {
-  if (!is_running(session, "result", message.attempt, message.generation)) return;
-  output_.event(ResultPart{session.task, message.attempt, message.offset, message.size,
-                           std::move(message.bytes)});
-}
-
 base::Result<> Desk::report_place(const job::TaskId& task, int attempt,
                                   const job::Address& address) {
   const std::string who = job::to_string(task);
@@ -407,25 +400,6 @@ bool Desk::send_end(const job::TaskId& task, std::chrono::milliseconds grace) {
   if (session == nullptr) return false;
   send(id, EndMessage{grace});
   return true;
-}
-
-bool Desk::send_notice(const job::TaskId& task, std::optional<std::chrono::milliseconds> left) {
-  const auto [id, session] = session_of(task);
-  if (session == nullptr) return false;
-  send(id, NoticeMessage{left});
-  return true;
-}
-
-void Desk::set_tokens(base::Secret file) {
-  tokens_ = std::move(file);
-  for (const auto& [task, expected] : expected_) {
-    if (expected.session) send(*expected.session, TokensMessage{tokens_});
-  }
-}
-
-void Desk::send_result_kept(const job::TaskId& task, ResultKeptMessage answer) {
-  const auto [id, session] = session_of(task);
-  if (session != nullptr) send(id, std::move(answer));
 }
 
 std::optional<Place> Desk::place(const job::TaskId& task) const {

@@ -130,18 +130,6 @@ struct FiguresTold {
   friend bool operator==(const FiguresTold&, const FiguresTold&) = default;
 };
 
-// Of a run whose end has not been told. To be answered by send_result_kept(); nothing else of the
-// result comes before.
-struct ResultPart {
-  job::TaskId task;
-  int attempt = 1;
-  std::int64_t offset = 0;
-  std::int64_t size = 0;  // of the whole
-  std::string bytes;
-
-  friend bool operator==(const ResultPart&, const ResultPart&) = default;
-};
-
 // The task's agent asks the master; to be answered by send_answer().
 struct Asked {
   job::TaskId task;
@@ -159,7 +147,7 @@ struct Answered {
 };
 
 using DeskEvent = std::variant<Reported, Reattached, Started, job::Exited, Heartbeat, LogLines,
-                               PortLost, SessionLost, FiguresTold, ResultPart, Asked, Answered>;
+                               PortLost, SessionLost, FiguresTold, Asked, Answered>;
 
 // Where the desk's decisions go. Each may call the desk again; the desk has finished its own change
 // by then.
@@ -229,15 +217,9 @@ class Desk {
   // attempt, nothing is sent: Exited follows at once.
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
-  bool send_notice(const job::TaskId& task, std::optional<std::chrono::milliseconds> left);
   bool send_ask(const job::TaskId& task, AskMessage question);
   // Nobody waits for one whose session is gone.
   void send_answer(const job::TaskId& task, AnswerMessage answer);
-  // To all agents, and to each that reports from now on: it may have been away, or have been
-  // started with older ones.
-  void set_tokens(base::Secret file);
-  // The answer to a ResultPart; nobody waits for one whose session is gone.
-  void send_result_kept(const job::TaskId& task, ResultKeptMessage answer);
 
   // A key of the rendezvous from outside the gang. kFailedPrecondition before the first generation.
   base::Result<> put_key(const std::string& key, std::string value);
@@ -293,7 +275,6 @@ class Desk {
   void handle(SessionId id, Session& session, LogMessage& message, base::Instant now);
   void handle(SessionId id, Session& session, const PortLostMessage& message, base::Instant now);
   void handle(SessionId id, Session& session, FiguresMessage& message, base::Instant now);
-  void handle(SessionId id, Session& session, ResultMessage& message, base::Instant now);
   void handle(SessionId id, Session& session, RendezvousMessage& message, base::Instant now);
   void handle(SessionId id, Session& session, AskMessage& message, base::Instant now);
   void handle(SessionId id, Session& session, AnswerMessage& message, base::Instant now);
@@ -338,7 +319,6 @@ class Desk {
   std::set<std::pair<Offence, std::string>> logged_;
   int newest_generation_ = 0;
   RendezvousStore rendezvous_;  // of the newest generation
-  base::Secret tokens_;         // the last ones; empty: none were sent
 };
 
 }  // namespace gangrun::registry

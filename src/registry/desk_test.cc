@@ -226,17 +226,14 @@ TEST_F(DeskTest, CommandsReachTheSessionOfTheTask) {
   EXPECT_FALSE(start(1));
   EXPECT_FALSE(desk.send_stop(kWorker0, seconds(1)));
   EXPECT_FALSE(desk.send_end({"ps", 9}, seconds(1)));
-  EXPECT_FALSE(desk.send_notice(kWorker0, seconds(1)));
   attach(1, report());
   out.clear();
   EXPECT_TRUE(start(1));
-  EXPECT_TRUE(desk.send_notice(kWorker0, seconds(2)));
   EXPECT_TRUE(desk.send_stop(kWorker0, seconds(3)));
   EXPECT_TRUE(desk.send_end(kWorker0, seconds(4)));
   const job::ClusterSpec spec{1, {{"worker", {kTaskHome}}}};
   EXPECT_THAT(out.sent,
               ElementsAre(std::pair(SessionId{1}, MasterMessage(StartMessage{2, 0, spec})),
-                          std::pair(SessionId{1}, MasterMessage(NoticeMessage{seconds(2)})),
                           std::pair(SessionId{1}, MasterMessage(StopMessage{seconds(3)})),
                           std::pair(SessionId{1}, MasterMessage(EndMessage{seconds(4)}))));
 }
@@ -301,10 +298,10 @@ TEST_F(DeskTest, WhatAPeerSaysStaysOnOneLineOfTheLog) {
 
 TEST_F(DeskTest, FramesOfAnotherProtocolAreToldBothVersions) {
   desk.on_opened(1, now);
-  desk.on_frame(1, R"({"type":"report","protocol":3})", now);
+  desk.on_frame(1, R"({"type":"report","protocol":4})", now);
   ASSERT_EQ(out.sent.size(), 1U);
   EXPECT_THAT(std::get<RefusedMessage>(out.sent[0].second).reason,
-              testing::HasSubstr("the agent speaks protocol 3, the master 2"));
+              testing::HasSubstr("the agent speaks protocol 4, the master 3"));
 }
 
 TEST(HeartbeatTest, IsLongerForThousandsOfSessionsAndFitsTheLeaseTenTimes) {

@@ -16,9 +16,6 @@
 // first byte says what a message is.
 namespace gangrun::registry {
 
-// The question that asks an agent where it serves such commands, and its answer's members.
-inline constexpr std::string_view kExec = "exec";
-
 // At once, of one agent.
 inline constexpr std::size_t kMaxExecs = 32;
 // The bytes of one message: a command with all its words is the longest.

@@ -79,12 +79,6 @@ Result<> LogMessage::complete() const {
   return wrong_member("lines", base::format("at most {} bytes together", kMaxBytesOfLogMessage));
 }
 
-Result<> ResultMessage::complete() const {
-  const auto end = offset + static_cast<std::int64_t>(bytes.size());
-  if (!bytes.empty() && end <= size) return {};
-  return wrong_member("bytes", "at least one, and not over the size");
-}
-
 Result<> AskMessage::complete() const {
   return about.is_object() ? Result<>() : wrong_member("about", "an object");
 }

@@ -28,7 +28,7 @@
 // limit is an error that names it.
 namespace gangrun::registry {
 
-inline constexpr int kProtocol = 2;
+inline constexpr int kProtocol = 3;
 
 // One connection of an agent, to the master.
 using SessionId = std::uint64_t;
@@ -202,29 +202,6 @@ struct FiguresMessage {
   friend bool operator==(const FiguresMessage&, const FiguresMessage&) = default;
 };
 
-// A part of what the run has left as its result, sent when its processes have ended and before the
-// end is told. The next part follows when the master has this one; a new session begins again.
-struct ResultMessage {
-  int attempt = 1;
-  int generation = 1;
-  std::int64_t offset = 0;
-  std::int64_t size = 0;  // of the whole, more than 0
-  std::string bytes;      // at least one
-
-  static constexpr std::string_view kName = "result";
-  static constexpr auto rows() {
-    return std::tuple(
-        base::row("attempt", &ResultMessage::attempt, kAttemptForm),
-        base::row("generation", &ResultMessage::generation, kGenerationForm),
-        base::row("offset", &ResultMessage::offset, base::Range{0, kMaxResultBytes - 1}),
-        base::row("size", &ResultMessage::size, base::Range{1, kMaxResultBytes}),
-        base::row("bytes", &ResultMessage::bytes, base::Hex{kMaxResultPartBytes}));
-  }
-  [[nodiscard]] base::Result<> complete() const;
-
-  friend bool operator==(const ResultMessage&, const ResultMessage&) = default;
-};
-
 // The request of a process to its agent's key-value store (docs/protocols/rendezvous.md), which the
 // master keeps for the whole gang. The `id` comes back in the answer.
 struct RendezvousMessage {
@@ -299,34 +276,6 @@ struct StartMessage {
   friend bool operator==(const StartMessage&, const StartMessage&) = default;
 };
 
-// The place may take the task away, in this time where that is known. Nothing is stopped; the
-// user's command is told.
-struct NoticeMessage {
-  std::optional<std::chrono::milliseconds> left;
-
-  static constexpr std::string_view kName = "notice";
-  static constexpr auto rows() {
-    return std::tuple(base::row("left_ms", &NoticeMessage::left, kIntervalForm));
-  }
-
-  friend bool operator==(const NoticeMessage&, const NoticeMessage&) = default;
-};
-
-// New tokens of the place in place of those that the task was started with: a token file of Hadoop
-// (docs/secure-clusters.md). The file that the user's process knows gets it.
-struct TokensMessage {
-  base::Secret file;
-
-  static constexpr std::string_view kName = "tokens";
-  static constexpr auto rows() {
-    return std::tuple(base::row("file", &TokensMessage::file, base::Hex{kMaxTokensBytes}));
-  }
-
-  friend bool operator==(const TokensMessage& one, const TokensMessage& other) {
-    return one.file.reveal() == other.file.reveal();
-  }
-};
-
 // Stop the user's process; the agent stays.
 struct StopMessage {
   std::chrono::milliseconds grace{0};
@@ -385,22 +334,6 @@ struct RendezvousAnswerMessage {
   friend bool operator==(const RendezvousAnswerMessage&, const RendezvousAnswerMessage&) = default;
 };
 
-// The answer to one ResultMessage: so much of the result, from its beginning, is kept.
-struct ResultKeptMessage {
-  int attempt = 1;
-  std::int64_t kept = 0;
-  std::string refused{};  // why it is not kept, and nothing more is wanted; empty where it is
-
-  static constexpr std::string_view kName = "result_kept";
-  static constexpr auto rows() {
-    return std::tuple(base::row("attempt", &ResultKeptMessage::attempt, kAttemptForm),
-                      base::row("kept", &ResultKeptMessage::kept, base::Range{0, kMaxResultBytes}),
-                      base::row("refused", &ResultKeptMessage::refused, kReasonForm));
-  }
-
-  friend bool operator==(const ResultKeptMessage&, const ResultKeptMessage&) = default;
-};
-
 // A question of either side to the other. `kind` says what `about` means, which only who asks and
 // who answers know. Answered by one AnswerMessage with its `id`; never where the session ends.
 struct AskMessage {
@@ -442,13 +375,12 @@ struct AnswerMessage {
 // One encoded message, which may go to many.
 using Frame = std::shared_ptr<const std::string>;
 
-using AgentMessage = std::variant<ReportMessage, StartedMessage, ExitedMessage, HeartbeatMessage,
-                                  LogMessage, PortLostMessage, FiguresMessage, ResultMessage,
-                                  RendezvousMessage, AskMessage, AnswerMessage>;
+using AgentMessage =
+    std::variant<ReportMessage, StartedMessage, ExitedMessage, HeartbeatMessage, LogMessage,
+                 PortLostMessage, FiguresMessage, RendezvousMessage, AskMessage, AnswerMessage>;
 using MasterMessage =
-    std::variant<WelcomeMessage, AliveMessage, StartMessage, NoticeMessage, TokensMessage,
-                 StopMessage, EndMessage, RefusedMessage, ResultKeptMessage,
-                 RendezvousAnswerMessage, AskMessage, AnswerMessage>;
+    std::variant<WelcomeMessage, AliveMessage, StartMessage, StopMessage, EndMessage,
+                 RefusedMessage, RendezvousAnswerMessage, AskMessage, AnswerMessage>;
 
 std::string encode(const AgentMessage& message);
 std::string encode(const MasterMessage& message);

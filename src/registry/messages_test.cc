@@ -8,6 +8,7 @@
 #include "base/test_described.h"
 #include "job/described.h"
 #include "net/packing.h"
+#include "registry/agent_questions.h"
 
 namespace gangrun::registry {
 namespace {
@@ -52,7 +53,6 @@ std::vector<AgentMessage> agent_messages() {
       LogMessage{Stream::kErr, {}, 0, "No space left on device"},
       PortLostMessage{2, 0},
       FiguresMessage{2, 4, {{"loss", job::Figure(0.5)}, {"step", job::Figure(std::int64_t{7})}}},
-      ResultMessage{2, 4, 3, 6, {"\0\xff\n", 3}},
       RendezvousMessage{2, 4, 7, RendezvousAction::kGet, "global/0", ""},
       RendezvousMessage{2, 4, 8, RendezvousAction::kPut, "global/0", {"\0\xff\n", 3}},
       RendezvousMessage{2, 4, 9, RendezvousAction::kPut, "global/0", ""},
@@ -67,14 +67,9 @@ std::vector<MasterMessage> master_messages() {
   return {WelcomeMessage{milliseconds(1000), milliseconds(60000)},
           AliveMessage{},
           StartMessage{2, 1, spec},
-          NoticeMessage{milliseconds(15000)},
-          NoticeMessage{},
-          TokensMessage{base::Secret(std::string("HDTS\0\xff", 6))},
           StopMessage{milliseconds(30000)},
           EndMessage{milliseconds(0)},
           RefusedMessage{"the task has an open session already", true},
-          ResultKeptMessage{2, 6, ""},
-          ResultKeptMessage{2, 0, "no room"},
           RendezvousAnswerMessage{2, 7, std::string("\0\xff", 2), ""},
           RendezvousAnswerMessage{2, 8, "", ""},
           RendezvousAnswerMessage{2, 9, "", "generation 4 is over"},
@@ -202,7 +197,7 @@ struct WrongFrame {
 
 TEST(MessagesTest, WrongAgentFramesAreToldByName) {
   const std::string report =
-      R"({"type":"report","protocol":2,"task":"worker:3","attempt":1,"address":"h:1",)"
+      R"({"type":"report","protocol":3,"task":"worker:3","attempt":1,"address":"h:1",)"
       R"("more_ports":[],"address_reason":"","pid":1,)"
       R"("state":"waiting","run_attempt":0,"generation":0,"user_pid":0})";
   ASSERT_TRUE(decode_agent_message(report).ok());
@@ -221,8 +216,8 @@ TEST(MessagesTest, WrongAgentFramesAreToldByName) {
       {R"({"type":"welcome"})", "unknown message \"welcome\""},
       {std::string(70, '[') + std::string(70, ']'), "nests deeper"},
       {std::string(kMaxAgentMessageBytes + 1, ' '), "over the limit"},
-      {with("protocol", 1), "the agent speaks protocol 1, the master 2"},
-      {with("protocol", 3), "the agent speaks protocol 3, the master 2"},
+      {with("protocol", 2), "the agent speaks protocol 2, the master 3"},
+      {with("protocol", 4), "the agent speaks protocol 4, the master 3"},
       {with("task", "worker"), "worker:0"},
       {with("task", "w/../x:1"), "not a task"},
       {with("task", std::string(200, 'a') + ":1"), "\"task\" must be at most"},
@@ -309,9 +304,6 @@ TEST(MessagesTest, WrongMasterFramesAreToldByName) {
       {R"({"type":"welcome","heartbeat_ms":1,"master_lost_ms":-1})", "\"master_lost_ms\""},
       {R"({"type":"alive","now":1})", "unknown member \"now\""},
       {R"({"type":"stop","grace_ms":99999999999})", "\"grace_ms\""},
-      {R"({"type":"notice","left_ms":-1})", "\"left_ms\""},
-      {R"({"type":"tokens","file":"xy"})", "hexadecimal"},
-      {R"({"type":"tokens"})", "\"file\""},
       {R"({"type":"start","attempt":1,"restarts":0,"cluster_spec":{"generation":0,"tasks":{}}})",
        "\"generation\""},
       {R"({"type":"start","attempt":1,"restarts":0,"cluster_spec":[]})", "start"},
@@ -357,13 +349,15 @@ TEST(MessagesTest, LimitsOfARendezvousAreExactAndFitIntoAFrame) {
 }
 
 TEST(MessagesTest, LimitsOfAResultAreExactAndFitIntoAFrame) {
-  const auto frame = [](std::int64_t offset, std::int64_t size, std::size_t bytes) {
-    return encode(AgentMessage(ResultMessage{1, 1, offset, size, std::string(bytes, '\xff')}));
+  const auto about = [](std::int64_t offset, std::int64_t size, std::size_t bytes) {
+    return base::to_json(ResultPart{1, offset, size, std::string(bytes, '\xff')});
   };
   const auto accepted = [&](std::int64_t offset, std::int64_t size, std::size_t bytes) {
-    return decode_agent_message(frame(offset, size, bytes)).ok();
+    return base::from_json<ResultPart>(about(offset, size, bytes)).ok();
   };
-  EXPECT_LE(frame(0, kMaxResultBytes, kMaxResultPartBytes).size(), kMaxAgentMessageBytes);
+  const AskMessage largest{1, std::string(kResultKind),
+                           about(0, kMaxResultBytes, kMaxResultPartBytes), kMaxAskLimit};
+  EXPECT_LE(encode(AgentMessage(largest)).size(), kMaxAgentMessageBytes);
   EXPECT_TRUE(accepted(0, kMaxResultBytes, kMaxResultPartBytes));
   EXPECT_FALSE(accepted(0, kMaxResultBytes, kMaxResultPartBytes + 1));
   EXPECT_FALSE(accepted(0, kMaxResultBytes + 1, 1));
@@ -371,6 +365,13 @@ TEST(MessagesTest, LimitsOfAResultAreExactAndFitIntoAFrame) {
   EXPECT_FALSE(accepted(3, 5, 3));
   EXPECT_FALSE(accepted(5, 5, 1));
   EXPECT_FALSE(accepted(0, 5, 0));
+}
+
+TEST(MessagesTest, TheLargestTokensFitIntoAFrame) {
+  const Tokens tokens{base::Secret(std::string(kMaxTokensBytes, '\xff'))};
+  const AskMessage largest{1, std::string(kTokensKind), base::to_json(tokens), kMaxAskLimit};
+  EXPECT_LE(encode(MasterMessage(largest)).size(), kMaxMasterMessageBytes);
+  EXPECT_EQ(*base::from_json<Tokens>(base::to_json(tokens)), tokens);
 }
 
 TEST(MessagesTest, AStartForTheLargestGangFits) {

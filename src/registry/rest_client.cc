@@ -120,22 +120,6 @@ base::Result<job::ClusterSpec> fetch_cluster_spec(const net::Endpoint& endpoint,
   }
 }
 
-base::Result<net::Endpoint> fetch_control(const net::Endpoint& endpoint, const base::Secret& secret,
-                                          const job::TaskId& task, base::Instant deadline) {
-  HttpRequest request;
-  request.path = base::format("{}{}/{}", kTasksPath, task.type, task.index);
-  GANGRUN_ASSIGN(const HttpResponse response, send(endpoint, secret, std::move(request), deadline));
-  GANGRUN_ASSIGN(const Json json, base::parse_json(response.body, kMaxRequestBytes));
-  const auto control = json.is_object() ? json.find("control") : json.end();
-  if (!json.is_object() || control == json.end()) {
-    return base::unavailable(base::format("{} has no agent yet", job::to_string(task)));
-  }
-  GANGRUN_ASSIGN(auto host, base::json_member<std::string>(*control, "host"));
-  GANGRUN_ASSIGN(const auto port, base::json_member<std::uint16_t>(*control, "port"));
-  GANGRUN_ASSIGN(auto fingerprint, base::json_member<std::string>(*control, "fingerprint"));
-  return net::Endpoint::on_tls(std::move(host), port, std::move(fingerprint));
-}
-
 base::Result<> call_back(const net::Endpoint& agent, const base::Secret& secret,
                          const job::Address& master, int attempt, base::Instant deadline) {
   HttpRequest request;

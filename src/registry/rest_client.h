@@ -41,10 +41,6 @@ base::Result<job::ClusterSpec> fetch_cluster_spec(const net::Endpoint& endpoint,
                                                   const base::Secret& secret, int generation,
                                                   base::Instant deadline);
 
-// The control address of the task's agent; kUnavailable while it has none.
-base::Result<net::Endpoint> fetch_control(const net::Endpoint& endpoint, const base::Secret& secret,
-                                          const job::TaskId& task, base::Instant deadline);
-
 // Tells an agent, at its control address, where its master is now: the one with this number, whose
 // certificate is the job's as before. kAlreadyExists: the agent knows of a later master.
 base::Result<> call_back(const net::Endpoint& agent, const base::Secret& secret,

@@ -333,7 +333,7 @@ HttpResponse Server::on_notice(const std::string& body) {
   };
   base::Result<std::string> by = read();
   if (!by.ok()) return error_answer(by.error());
-  callbacks_.ask(cluster::notice_question(*by), [](const cluster::Answer&) {});
+  callbacks_.ask(cluster::notice_question({.by = *by}), [](const cluster::Answer&) {});
   return json_response(202, "{}");
 }
 

@@ -76,19 +76,11 @@ class Server final : private DeskOutput {
   bool send_start(const job::TaskId& task, int attempt, int restarts);
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
-  bool send_notice(const job::TaskId& task, std::optional<std::chrono::milliseconds> left) {
-    return desk_.send_notice(task, left);
-  }
-
   bool send_ask(const job::TaskId& task, AskMessage question) {
     return desk_.send_ask(task, std::move(question));
   }
   void send_answer(const job::TaskId& task, AnswerMessage answer) {
     desk_.send_answer(task, std::move(answer));
-  }
-  void set_tokens(base::Secret file) { desk_.set_tokens(std::move(file)); }
-  void send_result_kept(const job::TaskId& task, ResultKeptMessage answer) {
-    desk_.send_result_kept(task, std::move(answer));
   }
 
   // Keeps a line of a task's output for who asks for it by REST.

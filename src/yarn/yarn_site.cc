@@ -369,14 +369,6 @@ Result<cluster::Answer> YarnSite::ask(std::string_view job, const cluster::Quest
   return registry::ask(master.endpoint, master.secret, question, soon() + question.limit);
 }
 
-Result<cluster::TunnelAgent> YarnSite::tunnel_agent(std::string_view job, const job::TaskId& task) {
-  GANGRUN_ASSIGN(const Master master, master_of(job));
-  GANGRUN_ASSIGN(net::Endpoint control,
-                 registry::fetch_control(master.endpoint, master.secret, task, soon()));
-  return cluster::TunnelAgent{false, std::move(control.host), control.port,
-                              std::move(control.fingerprint), master.secret};
-}
-
 // With the job's other files while it runs, then in its history; a job may end between two looks.
 Result<std::string> YarnSite::results_folder(const hadoop::ApplicationId& id) {
   GANGRUN_ASSIGN(const YarnPaths paths, this->paths());

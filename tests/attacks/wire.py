@@ -121,7 +121,7 @@ def message(**members):
 
 def report(task="worker:0", attempt=1, **changes):
     """What an agent says first."""
-    told = {"type": "report", "protocol": 2, "task": task, "attempt": attempt, "address": "127.0.0.1:4711", "more_ports": [],
+    told = {"type": "report", "protocol": 3, "task": task, "attempt": attempt, "address": "127.0.0.1:4711", "more_ports": [],
             "address_reason": "as an attacker says", "pid": 4100, "state": "waiting", "run_attempt": 0, "generation": 0,
             "user_pid": 0}
     return told | changes

@@ -38,7 +38,7 @@ def test_a_port_of_a_pod_is_reached_from_its_first_listening_to_the_jobs_end(job
     with jobs.running("-r", "worker:2", "--restarts", "1", "--", "python3", "server.py") as client:
         jobs.wait_for_running(2)
         beside = jobs.order("exec", "last", "worker:1", "--", "true")
-        assert beside.returncode == 125 and "worker:1 is in a pod, which has no agent; kubectl exec" in beside.stderr, beside
+        assert beside.returncode == 125 and "worker:1: it is in a pod, which has no agent; kubectl exec" in beside.stderr, beside
         with opened(jobs, "worker:1") as process:
             waiting = process.stderr.readline()
             assert "waits for worker:1 to listen: nothing listens at port 2222 of pod" in waiting, waiting

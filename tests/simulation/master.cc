@@ -150,35 +150,34 @@ void Master::close(registry::SessionId session, std::string_view) {
 
 void Master::event(registry::DeskEvent event) {
   if (world_.master_is_dying_) return;
-  std::visit(
-      base::Overloaded{
-          [this](const registry::Reported& e) {
-            handle(gang::Reported{e.task, e.attempt, e.address});
-          },
-          [this](const registry::Reattached& e) {
-            handle(gang::Reattached{e.task, e.attempt});
-          },
-          [this](const registry::Started& e) {
-            handle(gang::Started{e.task, e.attempt});
-          },
-          [this](const job::Exited& e) { handle(e); },
-          [this](const registry::Heartbeat& e) {
-            if (e.progress) handle(gang::Progress{e.task, e.attempt});
-          },
-          [this](const registry::PortLost& e) {
-            job::ExitReport report;
-            report.why.reason = job::Reason::kPortLost;
-            report.port_lost = true;
-            handle(job::Exited{e.task, e.attempt, report, world_.now()});
-          },
-          [this](const registry::SessionLost& e) {
-            handle(gang::SessionLost{e.task, e.attempt});
-          },
-          // Told to people, and no news for the gang.
-          [](const base::OneOf<registry::LogLines, registry::FiguresTold, registry::ResultPart,
-                               registry::Asked, registry::Answered> auto&) {},
-      },
-      event);
+  std::visit(base::Overloaded{
+                 [this](const registry::Reported& e) {
+                   handle(gang::Reported{e.task, e.attempt, e.address});
+                 },
+                 [this](const registry::Reattached& e) {
+                   handle(gang::Reattached{e.task, e.attempt});
+                 },
+                 [this](const registry::Started& e) {
+                   handle(gang::Started{e.task, e.attempt});
+                 },
+                 [this](const job::Exited& e) { handle(e); },
+                 [this](const registry::Heartbeat& e) {
+                   if (e.progress) handle(gang::Progress{e.task, e.attempt});
+                 },
+                 [this](const registry::PortLost& e) {
+                   job::ExitReport report;
+                   report.why.reason = job::Reason::kPortLost;
+                   report.port_lost = true;
+                   handle(job::Exited{e.task, e.attempt, report, world_.now()});
+                 },
+                 [this](const registry::SessionLost& e) {
+                   handle(gang::SessionLost{e.task, e.attempt});
+                 },
+                 // Told to people, and no news for the gang.
+                 [](const base::OneOf<registry::LogLines, registry::FiguresTold, registry::Asked,
+                                      registry::Answered> auto&) {},
+             },
+             event);
 }
 
 }  // namespace gangrun::simulation

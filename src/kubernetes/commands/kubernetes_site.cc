@@ -325,19 +325,6 @@ Result<cluster::Answer> KubernetesSite::ask(std::string_view job,
   return ask_pods(*way, question);
 }
 
-Result<cluster::TunnelAgent> KubernetesSite::tunnel_agent(std::string_view job,
-                                                          const job::TaskId& task) {
-  GANGRUN_ASSIGN(const auto ids, host::job_ids(home_));
-  GANGRUN_ASSIGN(const std::string id, host::resolve_job(ids, job));
-  GANGRUN_ASSIGN(const job::JobSpec spec, host::stored_spec(host::paths_of(home_, id)));
-  if (spec.on != pods::kKubernetes) return others_->tunnel_agent(id, task);
-  return base::Error{base::Code::kFailedPrecondition,
-                     base::format("{} is in a pod, which has no agent; kubectl exec runs a command "
-                                  "there: kubectl exec -it -n NAMESPACE POD -- COMMAND (gangrun "
-                                  "status {} names the pods)",
-                                  job::to_string(task), id)};
-}
-
 Result<std::vector<cluster::TaskResult>> KubernetesSite::results(std::string_view job) {
   return others_->results(job);
 }

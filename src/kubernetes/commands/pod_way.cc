@@ -88,7 +88,7 @@ void PodWay::aim() {
 }
 
 base::Result<std::string> PodWay::take(const job::TaskStatus* task,
-                                       const base::Result<cluster::TunnelAgent>&) {
+                                       const base::Result<client::TaskAgent>&) {
   if (trouble_ && is_refused_) return *trouble_;
   if (task != nullptr && !task->ports.empty()) task_port_ = task->ports.front().port;
   aim();
@@ -99,6 +99,15 @@ base::Result<std::string> PodWay::take(const job::TaskStatus* task,
   if (pods_.empty()) return std::string("it has no pod yet");
   const pods::PodFacts& pod = pods_.begin()->second;
   return base::format("its pod {} is {}", pod.name, pod.is_deleting ? "Terminating" : pod.phase);
+}
+
+base::Result<net::Endpoint> PodWay::to_agent(const client::TaskAgent& /*agent*/) {
+  const pods::PodFacts* pod = running_pod();
+  const std::string name = pod == nullptr ? std::string("POD") : pod->name;
+  return base::Error{base::Code::kFailedPrecondition,
+                     base::format("it is in a pod, which has no agent; kubectl exec runs a command "
+                                  "there: kubectl exec -it -n {} {} -- COMMAND",
+                                  client_->access().name_space, name)};
 }
 
 }  // namespace gangrun::kubernetes::commands

@@ -33,7 +33,9 @@ class PodWay final : public client::TaskWay {
 
   [[nodiscard]] bool has_agent() const override { return false; }
   base::Result<std::string> take(const job::TaskStatus* task,
-                                 const base::Result<cluster::TunnelAgent>& agent) override;
+                                 const base::Result<client::TaskAgent>& agent) override;
+  // Always an error, which says what to use in its place.
+  base::Result<net::Endpoint> to_agent(const client::TaskAgent& agent) override;
   [[nodiscard]] std::uint16_t port() const override { return port_; }
   void try_once(std::function<void(base::Result<>)> done) override {
     forwarder_->try_once(std::move(done));

@@ -34,24 +34,24 @@ SshWay::SshWay(net::EventLoop& loop, std::vector<std::string> hosts, std::string
       way_(loop, port, std::move(on_broken)) {}
 
 base::Result<std::string> SshWay::take(const job::TaskStatus* task,
-                                       const base::Result<cluster::TunnelAgent>& agent) {
+                                       const base::Result<client::TaskAgent>& agent) {
   if (!agent.ok()) return way_.take(task, agent);
-  GANGRUN_ASSIGN(const cluster::TunnelAgent near, through_ssh(*agent));
+  GANGRUN_ASSIGN(const client::TaskAgent near, through_ssh(*agent));
   return way_.take(task, near);
 }
 
-base::Result<net::Endpoint> SshWay::to_agent(const cluster::TunnelAgent& agent) {
-  GANGRUN_ASSIGN(const cluster::TunnelAgent near, through_ssh(agent));
+base::Result<net::Endpoint> SshWay::to_agent(const client::TaskAgent& agent) {
+  GANGRUN_ASSIGN(const client::TaskAgent near, through_ssh(agent));
   return way_.to_agent(near);
 }
 
-base::Result<cluster::TunnelAgent> SshWay::through_ssh(const cluster::TunnelAgent& agent) {
+base::Result<client::TaskAgent> SshWay::through_ssh(const client::TaskAgent& agent) {
   if (entrance_port_ == 0) {
     GANGRUN_ASSIGN(entrance_port_, entrance_.listen(0));
   }
   agent_host_ = agent.host;
   agent_port_ = agent.port;
-  cluster::TunnelAgent near = agent;
+  client::TaskAgent near = agent;
   near.host = kLoopback;
   near.port = entrance_port_;
   return near;

@@ -27,8 +27,8 @@ class SshWay final : public client::TaskWay {
 
   [[nodiscard]] bool has_agent() const override { return true; }
   base::Result<std::string> take(const job::TaskStatus* task,
-                                 const base::Result<cluster::TunnelAgent>& agent) override;
-  base::Result<net::Endpoint> to_agent(const cluster::TunnelAgent& agent) override;
+                                 const base::Result<client::TaskAgent>& agent) override;
+  base::Result<net::Endpoint> to_agent(const client::TaskAgent& agent) override;
   [[nodiscard]] std::uint16_t port() const override { return way_.port(); }
   void try_once(std::function<void(base::Result<>)> done) override {
     way_.try_once(std::move(done));
@@ -42,7 +42,7 @@ class SshWay final : public client::TaskWay {
     net::Watch ended;
   };
 
-  base::Result<cluster::TunnelAgent> through_ssh(const cluster::TunnelAgent& agent);
+  base::Result<client::TaskAgent> through_ssh(const client::TaskAgent& agent);
   void carry(base::UniqueFd connection);
   void on_ended(std::uint64_t id);
 

@@ -141,6 +141,7 @@ class YarnMaster final : public master::Listener {
   // Both are the master's.
   yarn::JournalCopy* journal_copy_ = nullptr;
   yarn::YarnCluster* cluster_ = nullptr;
+  agents::Agents* agents_ = nullptr;
   std::unique_ptr<YarnPage> page_;
   std::optional<hadoop::TokenLife> token_life_;
   // Those that this master has got before it began; the tasks have older ones of its predecessor.
@@ -244,9 +245,11 @@ Result<host::MadeTasks> YarnMaster::make_tasks(const host::Ground& ground) {
   options.keep_outputs = true;
   // The next one may be on any node.
   options.moved = {.attempt = ground.attempt, .lease = ground.master_lost};
+  auto agents = std::make_unique<agents::Agents>(loop_, clock_, logger_, ground.server,
+                                                 std::move(cluster), std::move(options));
+  agents_ = agents.get();
   return host::MadeTasks{
-      .tasks = std::make_unique<agents::Agents>(loop_, clock_, logger_, ground.server,
-                                                std::move(cluster), std::move(options)),
+      .tasks = std::move(agents),
       .come_by_tls = true,
       .remarks = {yarn::where_containers_work(
           config_.spec, base::format("{}{}{}", hadoop::to_string(files_->file_system()),
@@ -308,7 +311,7 @@ void YarnMaster::freshen_tokens() {
 
 // To the tasks that run, and to those that will.
 void YarnMaster::hand_out(std::map<std::string, hadoop::Token> tokens) {
-  master_->set_tokens(base::Secret(hadoop::encode_credentials({tokens, {}})));
+  agents_->set_tokens(base::Secret(hadoop::encode_credentials({tokens, {}})));
   cluster_->set_tokens(std::move(tokens));
 }
 
@@ -442,7 +445,7 @@ Result<> YarnMaster::start() {
                                                [this](int) { told_to_end_ = true; }));
   GANGRUN_ASSIGN(notices_, loop_.watch_signals(process::notice_signals(), [this](int) {
     if (master_ == nullptr) return;
-    master_->ask(cluster::notice_question("a signal"), [](const cluster::Answer&) {});
+    master_->ask(cluster::notice_question({.by = "a signal"}), [](const cluster::Answer&) {});
   }));
   GANGRUN_TRY(read_config());
   freshen_tokens();

@@ -1,4 +1,4 @@
-// What the desk does with the figures and the result of a run.
+// What the desk does with the figures of a run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,10 +17,9 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Pair;
 
 // A worker that runs attempt 1 in generation 1.
-class DeskResultTest : public testing::Test {
+class DeskFiguresTest : public testing::Test {
  protected:
   void SetUp() override {
     desk.expect(job::kWorker0, 1);
@@ -41,36 +40,25 @@ class DeskResultTest : public testing::Test {
   Desk desk{DeskOptions{milliseconds(1000), milliseconds(60'000)}, out, log};
 };
 
-TEST_F(DeskResultTest, BothArePassedOnAndAPartIsAnswered) {
+TEST_F(DeskFiguresTest, TheyArePassedOn) {
   const job::Figures figures = {{"step", job::Figure(std::int64_t{1})}};
   frame(FiguresMessage{1, 1, figures});
-  frame(ResultMessage{1, 1, 0, 1, "r"});
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(FiguresTold{job::kWorker0, 1, figures}),
-                                      DeskEvent(ResultPart{job::kWorker0, 1, 0, 1, "r"})));
-  desk.send_result_kept(job::kWorker0, {1, 1, ""});
-  EXPECT_THAT(out.sent, ElementsAre(Pair(1, MasterMessage(ResultKeptMessage{1, 1, ""}))));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(FiguresTold{job::kWorker0, 1, figures})));
 }
 
-TEST_F(DeskResultTest, OfAnotherRunNothingCounts) {
-  frame(ResultMessage{2, 1, 0, 1, "r"});
-  frame(ResultMessage{1, 2, 0, 1, "r"});
+TEST_F(DeskFiguresTest, OfAnotherRunNothingCounts) {
+  frame(FiguresMessage{2, 1, {}});
+  frame(FiguresMessage{1, 2, {}});
   EXPECT_THAT(out.events, IsEmpty());
   EXPECT_EQ(log.lines.size(), 2U);
 }
 
-TEST_F(DeskResultTest, AfterItsEndARunHasNoResultAnyMore) {
+TEST_F(DeskFiguresTest, AfterItsEndARunHasNoneAnyMore) {
   frame(ExitedMessage{1, 1, {}});
   out.events.clear();
-  frame(ResultMessage{1, 1, 0, 1, "r"});
+  frame(FiguresMessage{1, 1, {}});
   EXPECT_THAT(out.events, IsEmpty());
-  EXPECT_THAT(log.lines, ElementsAre(HasSubstr("result without a run")));
-}
-
-TEST_F(DeskResultTest, WhoHasGoneIsNotAnswered) {
-  frame(ResultMessage{1, 1, 0, 1, "r"});
-  desk.on_closed(1);
-  desk.send_result_kept(job::kWorker0, {1, 1, ""});
-  EXPECT_THAT(out.sent, IsEmpty());
+  EXPECT_THAT(log.lines, ElementsAre(HasSubstr("figures without a run")));
 }
 
 }  // namespace

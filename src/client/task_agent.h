@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/secret.h"
+#include "cluster/site.h"
+#include "job/task_id.h"
+
+namespace gangrun::client {
+
+// Where the agent of a task is called, as seen from its own host, and the right to it.
+struct TaskAgent {
+  std::string host;
+  std::uint16_t port = 0;
+  std::string fingerprint;
+  base::Secret secret;
+};
+
+// Asks the agent itself. kUnavailable while the task has none, or the job no master.
+base::Result<TaskAgent> agent_of(cluster::Site& site, std::string_view job,
+                                 const job::TaskId& task);
+
+}  // namespace gangrun::client
