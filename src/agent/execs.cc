@@ -72,8 +72,15 @@ void Execs::end(std::string_view why) {
 
 std::optional<base::Error> Execs::refusal() const {
   if (!place_) return base::Error{base::Code::kFailedPrecondition, "no process of the task runs"};
-  if (execs_.size() >= registry::kMaxExecs) return too_many();
+  // Of connections whose command has not come yet there may be some more.
+  const bool is_crowded = execs_.size() >= 2 * registry::kMaxExecs;
+  if (is_crowded || running() >= registry::kMaxExecs) return too_many();
   return std::nullopt;
+}
+
+std::size_t Execs::running() const {
+  const auto runs = [](const auto& entry) { return entry.second.helper.has_value(); };
+  return static_cast<std::size_t>(std::ranges::count_if(execs_, runs));
 }
 
 void Execs::take(std::unique_ptr<net::Channel> channel) {
@@ -94,7 +101,12 @@ void Execs::on_message(Id id, std::string_view message) {
   }
   // Messages behind a first one that was refused.
   if (exec.has_told_exit) return;
-  if (const auto started = start(id, message); !started.ok()) refuse(id, started.error());
+  const auto started = start(id, message);
+  if (started.ok()) return;
+  // That is our trouble, and none of the command.
+  const bool is_ours = started.error().code == base::Code::kResourceExhausted;
+  if (is_ours) return exec.channel->close(started.error().message, started.error().code);
+  refuse(id, started.error());
 }
 
 base::Result<> Execs::start(Id id, std::string_view begin) {
@@ -110,8 +122,8 @@ base::Result<> Execs::start(Id id, std::string_view begin) {
              frame);
   if (!asked) return base::invalid_argument("the first message is to be the command");
   if (!place_) return *refusal();
-  // This one is among them: several may have come at the same moment.
-  if (execs_.size() > registry::kMaxExecs) return too_many();
+  // Several may have come at the same moment.
+  if (running() >= registry::kMaxExecs) return too_many();
   const ExecStart start{*asked, place_->environment, !place_->engine_argv.empty(), place_->folder};
   process::SpawnOptions options;
   options.argv = place_->engine_argv;

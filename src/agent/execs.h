@@ -70,6 +70,7 @@ class Execs {
     net::Timer finished{};
   };
 
+  [[nodiscard]] std::size_t running() const;
   void on_message(Id id, std::string_view message);
   base::Result<> start(Id id, std::string_view begin);
   void refuse(Id id, const base::Error& error);

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <vector>
 
+#include "client/test_site.h"
+
 namespace gangrun::client {
 namespace {
 
@@ -15,32 +17,16 @@ using testing::ElementsAre;
 constexpr base::milliseconds kPause(1);
 
 // Answers in this order, the last one again and again.
-class ScriptedSite final : public cluster::Site {
+class ScriptedSite final : public TestSite {
  public:
   explicit ScriptedSite(std::vector<Result<job::JobStatus>> answers, Result<> stopped = {})
       : answers_(std::move(answers)), stopped_({std::move(stopped)}) {}
   ScriptedSite(std::vector<Result<job::JobStatus>> answers, std::vector<Result<>> stopped)
       : answers_(std::move(answers)), stopped_(std::move(stopped)) {}
 
-  Result<std::vector<cluster::ListedJob>> list() override {
-    return std::vector<cluster::ListedJob>();
-  }
   Result<job::JobStatus> status(std::string_view) override {
     const std::size_t at = asked_++;
     return answers_[std::min(at, answers_.size() - 1)];
-  }
-  Result<std::vector<cluster::TaskResult>> results(std::string_view) override {
-    return std::vector<cluster::TaskResult>();
-  }
-  Result<> read_result(std::string_view, const job::TaskId&, const cluster::ResultSink&) override {
-    return base::not_found("no result");
-  }
-  Result<std::unique_ptr<cluster::LogReader>> logs(std::string_view,
-                                                   const cluster::LogRequest&) override {
-    return base::not_found("no logs");
-  }
-  Result<job::ClusterSpec> cluster_spec(std::string_view, int, base::Instant) override {
-    return base::not_found("no cluster spec");
   }
   Result<> stop(std::string_view, bool, const std::string&) override {
     const std::size_t at = stops_++;
@@ -50,7 +36,6 @@ class ScriptedSite final : public cluster::Site {
     GANGRUN_TRY(stopped_.front());
     return cluster::Answer{};
   }
-  Result<> wait_for_change(std::string_view, base::Instant) override { return {}; }
 
  private:
   std::vector<Result<job::JobStatus>> answers_;

@@ -16,7 +16,7 @@ namespace gangrun::client {
 class TaskWay {
  public:
   virtual ~TaskWay() = default;
-  // Whether it begins at the task's agent, which is to be asked for its address.
+  // Whether it begins at the task's agent, which tells its address.
   [[nodiscard]] virtual bool has_agent() const = 0;
   // What was found of the task (null: nothing) and its agent, again and again. What is still waited
   // for; empty: the task can be reached. An error: it never can.

@@ -272,7 +272,7 @@ def test_no_more_run_at_once_where_all_come_at_the_same_moment(job):
     many = [job.begun("sh", "-c", "echo up; read line") for _ in range(36)]
     try:
         said = [begun.stdout.readline() for begun in many]
-        assert sorted(said) == [""] * 4 + ["up\n"] * 32
+        assert sorted(said) == [""] * 4 + ["up\n"] * 32, [begun.stderr.read() for begun, line in zip(many, said) if not line]
         for begun in [begun for begun, line in zip(many, said) if not line]:
             _, words = begun.communicate(timeout=LIMIT_S)
             assert begun.returncode == 125 and "32 commands run beside the task already" in words, words

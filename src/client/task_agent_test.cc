@@ -1,0 +1,65 @@
+#include "client/task_agent.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "client/test_site.h"
+
+namespace gangrun::client {
+namespace {
+
+const job::TaskId kWorker{"worker", 1};
+
+class AskedSite final : public TestSite {
+ public:
+  explicit AskedSite(base::Result<cluster::Answer> answer) : answer_(std::move(answer)) {}
+  base::Result<cluster::Answer> ask(std::string_view, const cluster::Question& question) override {
+    asked = question;
+    return answer_;
+  }
+
+  cluster::Question asked;
+
+ private:
+  base::Result<cluster::Answer> answer_;
+};
+
+base::Result<TaskAgent> told(base::Result<cluster::Answer> answer) {
+  AskedSite site(std::move(answer));
+  return agent_of(site, "wine-1", kWorker);
+}
+
+TEST(TaskAgentTest, TheAgentOfThatTaskIsAsked) {
+  AskedSite site(cluster::Answer{{{kWorker,
+                                   {{"host", "10.0.0.7"},
+                                    {"port", 4713},
+                                    {"fingerprint", std::string(64, 'a')},
+                                    {"secret", "0123"}},
+                                   ""}}});
+  const auto agent = agent_of(site, "wine-1", kWorker);
+  ASSERT_TRUE(agent.ok()) << agent.error().message;
+  EXPECT_EQ(agent->host, "10.0.0.7");
+  EXPECT_EQ(agent->port, 4713);
+  EXPECT_EQ(agent->fingerprint, std::string(64, 'a'));
+  EXPECT_EQ(agent->secret.reveal(), "0123");
+  EXPECT_EQ(site.asked.kind, "control");
+  EXPECT_THAT(site.asked.tasks, testing::ElementsAre(kWorker));
+}
+
+TEST(TaskAgentTest, WhileThereIsNoneItIsToldWhy) {
+  EXPECT_EQ(told(cluster::Answer{}).error().message, "it does not run");
+  const auto refused = told(cluster::Answer{{{kWorker, {}, "its agent has no connection now"}}});
+  EXPECT_EQ(refused.error().code, base::Code::kUnavailable);
+  EXPECT_EQ(refused.error().message, "its agent has no connection now");
+  EXPECT_EQ(told(base::not_found("no such job")).error().code, base::Code::kNotFound);
+}
+
+TEST(TaskAgentTest, AnAnswerThatIsNoAddressIsAnError) {
+  const auto wrong = told(cluster::Answer{{{kWorker, {{"host", "h"}, {"port", 0}}, ""}}});
+  EXPECT_THAT(wrong.error().message, testing::HasSubstr("\"port\""));
+}
+
+}  // namespace
+}  // namespace gangrun::client
