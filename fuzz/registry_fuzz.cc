@@ -16,12 +16,12 @@
 #include <string_view>
 #include <utility>
 
+#include "agents/desk.h"
 #include "base/check.h"
 #include "base/log.h"
 #include "base/overloaded.h"
 #include "job/described.h"
 #include "net/tunnel_flow.h"
-#include "registry/desk.h"
 #include "registry/join.h"
 #include "registry/messages.h"
 #include "registry/rendezvous_relay.h"
@@ -53,7 +53,7 @@ void decode_both(std::string_view frame) {
 
 // Checks what a desk promises: at most one session of a task, events of expected tasks and current
 // attempts only, one start and one end told of each attempt, nothing sent to who is not open.
-class Watcher final : public registry::DeskOutput {
+class Watcher final : public agents::DeskOutput {
  public:
   void send(SessionId session, registry::Frame frame) override {
     GANGRUN_CHECK(open.contains(session), session, *frame);
@@ -64,7 +64,7 @@ class Watcher final : public registry::DeskOutput {
   void close(SessionId session, std::string_view) override {
     GANGRUN_CHECK(open.erase(session) == 1, session);
   }
-  void event(registry::DeskEvent event) override {
+  void event(agents::DeskEvent event) override {
     std::visit([this](const auto& value) { check(value); }, event);
   }
 
@@ -84,12 +84,12 @@ class Watcher final : public registry::DeskOutput {
     told(event);
   }
 
-  void told(const registry::Reported& event) { attach(event.task); }
-  void told(const registry::Reattached& event) { attach(event.task); }
-  void told(const registry::SessionLost& event) {
+  void told(const agents::Reported& event) { attach(event.task); }
+  void told(const agents::Reattached& event) { attach(event.task); }
+  void told(const agents::SessionLost& event) {
     GANGRUN_CHECK(attached.erase(event.task) == 1, job::to_string(event.task));
   }
-  void told(const registry::Started& event) {
+  void told(const agents::Started& event) {
     GANGRUN_CHECK(started_.emplace(event.task, event.attempt).second, event.attempt);
   }
   void told(const job::Exited& event) {
@@ -177,7 +177,7 @@ class Script {
       case 10: {
         if (!output_.attempts.contains(id)) return;
         output_.attempts[id] = std::max(output_.attempts[id], small);
-        registry::Starts starts({small, {}}, which);
+        agents::Starts starts({small, {}}, which);
         desk_.send_start(id, output_.attempts[id], 0, starts);
         return;
       }
@@ -201,7 +201,7 @@ class Script {
   base::Instant now_ = base::Instant(std::chrono::hours(1000));
   NoLog log_;
   Watcher output_;
-  registry::Desk desk_{
+  agents::Desk desk_{
       {std::chrono::milliseconds(100), std::chrono::milliseconds(1000)}, output_, log_};
 };
 

@@ -9,12 +9,12 @@
 #include <functional>
 #include <memory>
 
+#include "agents/server.h"
 #include "base/files.h"
 #include "base/test_deadline.h"
 #include "process/containment.h"
 #include "process/signals.h"
 #include "process/test_family.h"
-#include "registry/server.h"
 
 namespace gangrun::agent {
 namespace {
@@ -81,11 +81,10 @@ class AgentTest : public testing::Test {
     family_.emplace(std::move(setting));
     loop_.emplace();
     server_.emplace(
-        *loop_, config_.secret, registry::DeskOptions{milliseconds(50), seconds(60)},
-        registry::ServerCallbacks{[] { return job::JobStatus(); }, [](bool, const std::string&) {}},
+        *loop_, config_.secret, agents::DeskOptions{milliseconds(50), seconds(60)},
+        agents::ServerCallbacks{[] { return job::JobStatus(); }, [](bool, const std::string&) {}},
         logger_);
-    server_->serve_agents(
-        [this](registry::DeskEvent event) { events_.push_back(std::move(event)); });
+    server_->serve_agents([this](agents::DeskEvent event) { events_.push_back(std::move(event)); });
     server_->expect(kWorker, 1);
     ASSERT_TRUE(server_->listen_unix(config_.socket_path).ok());
   }
@@ -95,7 +94,7 @@ class AgentTest : public testing::Test {
     std::optional<Wanted> found;
     EXPECT_TRUE(loop_->run_until(
         [&] {
-          for (const registry::DeskEvent& event : events_) {
+          for (const agents::DeskEvent& event : events_) {
             if (!found && std::holds_alternative<Wanted>(event)) found = std::get<Wanted>(event);
           }
           return found.has_value();
@@ -105,7 +104,7 @@ class AgentTest : public testing::Test {
   }
   // Starts the command, when the agent has reported.
   void start_run() {
-    const auto reported = wait_for<registry::Reported>();
+    const auto reported = wait_for<agents::Reported>();
     agent_pid_ = static_cast<pid_t>(reported.pid);
     server_->publish({1, {{"worker", {reported.address}}}});
     EXPECT_TRUE(server_->send_start(kWorker, 1, 0));
@@ -113,9 +112,9 @@ class AgentTest : public testing::Test {
   // The command's output so far.
   std::vector<std::string> lines() const {
     std::vector<std::string> all;
-    for (const registry::DeskEvent& event : events_) {
-      if (!std::holds_alternative<registry::LogLines>(event)) continue;
-      const auto& told = std::get<registry::LogLines>(event).lines;
+    for (const agents::DeskEvent& event : events_) {
+      if (!std::holds_alternative<agents::LogLines>(event)) continue;
+      const auto& told = std::get<agents::LogLines>(event).lines;
       all.insert(all.end(), told.begin(), told.end());
     }
     return all;
@@ -130,7 +129,7 @@ class AgentTest : public testing::Test {
   }
   // Of the agent, as its guardian ends with it. It takes leave of the registry before.
   int exit_status() {
-    wait_for<registry::SessionLost>();
+    wait_for<agents::SessionLost>();
     const int status = family_->guardian_status();
     EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
     return WEXITSTATUS(status);
@@ -162,8 +161,8 @@ class AgentTest : public testing::Test {
   Silent logger_;
   std::optional<process::Family> family_;
   std::optional<net::EventLoop> loop_;
-  std::vector<registry::DeskEvent> events_;
-  std::optional<registry::Server> server_;
+  std::vector<agents::DeskEvent> events_;
+  std::optional<agents::Server> server_;
   pid_t agent_pid_ = 0;
 };
 
@@ -176,7 +175,7 @@ TEST_F(AgentTest, RunsTheCommandTellsItsEndAndEndsWhenItIsTold) {
   EXPECT_EQ(exited.report.why.code, 3);
   EXPECT_THAT(lines(), Contains("hello"));
   EXPECT_TRUE(server_->send_end(kWorker, seconds(20)));
-  EXPECT_TRUE(wait_for<registry::SessionLost>().farewell.has_value());
+  EXPECT_TRUE(wait_for<agents::SessionLost>().farewell.has_value());
   EXPECT_EQ(exit_status(), 0);
 }
 
@@ -197,7 +196,7 @@ TEST_F(AgentTest, AnEndStopsTheRunAndTellsHowItEnded) {
   wait_for_line("ready");
   EXPECT_TRUE(server_->send_end(kWorker, seconds(20)));
   EXPECT_EQ(wait_for<job::Exited>().report.why.code, 4);
-  EXPECT_TRUE(wait_for<registry::SessionLost>().farewell.has_value());
+  EXPECT_TRUE(wait_for<agents::SessionLost>().farewell.has_value());
   EXPECT_EQ(exit_status(), 0);
 }
 
@@ -225,7 +224,7 @@ TEST_F(AgentTest, OutputsAreKeptBeforeTheEndIsTold) {
 TEST_F(AgentTest, AResultThatIsGivenUpWithTheAgentIsTold) {
   begin("echo 7 >\"$GANGRUN_RESULT_FILE\"");
   start_run();
-  wait_for<registry::Asked>();
+  wait_for<agents::Asked>();
   EXPECT_TRUE(server_->send_end(kWorker, milliseconds(0)));
   EXPECT_TRUE(wait_for<job::Exited>().report.success);
   EXPECT_THAT(lines(),
@@ -237,7 +236,7 @@ TEST_F(AgentTest, AResultThatIsGivenUpWithItsPlaceStandsInTheLog) {
   config_.place_tells_end = true;
   begin("echo 7 >\"$GANGRUN_RESULT_FILE\"");
   start_run();
-  wait_for<registry::Asked>();
+  wait_for<agents::Asked>();
   ASSERT_EQ(::kill(agent_pid_, SIGTERM), 0);
   EXPECT_EQ(exit_status(), 128 + SIGTERM);
   EXPECT_THAT(*base::read_file(config_.log_prefix + ".err", 1000),
@@ -286,8 +285,8 @@ TEST_F(AgentTest, WhatIsSaidAfterThePlaceEndedTheTaskIsNoTrouble) {
   EXPECT_TRUE(std::filesystem::exists(folder_ + "/saved"));
   EXPECT_THAT(*base::read_file(config_.log_prefix + ".out", 1000), HasSubstr("saves"));
   // The master hears it from the place.
-  EXPECT_FALSE(wait_for<registry::SessionLost>().farewell.has_value());
-  for (const registry::DeskEvent& event : events_) {
+  EXPECT_FALSE(wait_for<agents::SessionLost>().farewell.has_value());
+  for (const agents::DeskEvent& event : events_) {
     EXPECT_FALSE(std::holds_alternative<job::Exited>(event));
   }
 }

@@ -12,9 +12,8 @@
 
 namespace gangrun::agents {
 
-Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
-               registry::Server& server, std::unique_ptr<cluster::Cluster> starter,
-               AgentsOptions options)
+Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger, Server& server,
+               std::unique_ptr<cluster::Cluster> starter, AgentsOptions options)
     : clock_(clock),
       logger_(logger),
       server_(server),
@@ -36,14 +35,13 @@ Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& log
     line_files_.emplace(logger_, cluster::line_limit(options_.launch.spec));
   }
   starter_->on_event([this](const cluster::Event& event) { on_starter(event); });
-  server_.serve_agents([this](registry::DeskEvent event) { on_agent(std::move(event)); });
+  server_.serve_agents([this](DeskEvent event) { on_agent(std::move(event)); });
 }
 
 std::unique_ptr<Agents> Agents::joining(net::EventLoop& loop, const base::Clock& clock,
-                                        base::Logger& logger, registry::Server& server,
-                                        std::unique_ptr<registry::Joining> joining,
-                                        AgentsOptions options) {
-  registry::Joining* const place = joining.get();
+                                        base::Logger& logger, Server& server,
+                                        std::unique_ptr<Joining> joining, AgentsOptions options) {
+  Joining* const place = joining.get();
   auto agents =
       std::make_unique<Agents>(loop, clock, logger, server, std::move(joining), std::move(options));
   agents->joining_ = place;

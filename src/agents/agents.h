@@ -14,9 +14,11 @@
 #include "agents/agent_launch.h"
 #include "agents/agent_places.h"
 #include "agents/call_back.h"
+#include "agents/joining.h"
 #include "agents/key_desk.h"
 #include "agents/questions.h"
 #include "agents/result_store.h"
+#include "agents/server.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/secret.h"
@@ -26,8 +28,6 @@
 #include "cluster/line_files.h"
 #include "cluster/tasks.h"
 #include "net/event_loop.h"
-#include "registry/joining.h"
-#include "registry/server.h"
 
 namespace gangrun::agents {
 
@@ -56,14 +56,12 @@ struct AgentsOptions {
 // registry, and what they tell of their tasks. Owns what starts them; all else outlives it.
 class Agents final : public cluster::Tasks {
  public:
-  Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
-         registry::Server& server, std::unique_ptr<cluster::Cluster> starter,
-         AgentsOptions options);
+  Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger, Server& server,
+         std::unique_ptr<cluster::Cluster> starter, AgentsOptions options);
   // Of tasks that connect by themselves.
   static std::unique_ptr<Agents> joining(net::EventLoop& loop, const base::Clock& clock,
-                                         base::Logger& logger, registry::Server& server,
-                                         std::unique_ptr<registry::Joining> joining,
-                                         AgentsOptions options);
+                                         base::Logger& logger, Server& server,
+                                         std::unique_ptr<Joining> joining, AgentsOptions options);
 
   void on_event(std::function<void(cluster::TasksEvent)> listener) override;
   void start(const gang::Allocate& decision) override;
@@ -97,18 +95,18 @@ class Agents final : public cluster::Tasks {
   void on(const cluster::Allocated& event);
   void on(const cluster::PreemptionNotice& event);
   void on(const job::AgentEnded& event);
-  void on_agent(registry::DeskEvent event);
-  void on(const registry::Reported& event);
-  void on(const registry::Reattached& event);
-  void on(const registry::Started& event);
+  void on_agent(DeskEvent event);
+  void on(const Reported& event);
+  void on(const Reattached& event);
+  void on(const Started& event);
   void on(const job::Exited& event);
-  void on(const registry::Heartbeat& event);
-  void on(const registry::LogLines& event);
-  void on(const registry::PortLost& event);
-  void on(const registry::SessionLost& event);
-  void on(registry::FiguresTold& event);
-  void on(const registry::Asked& event);
-  void on(const registry::Answered& event);
+  void on(const Heartbeat& event);
+  void on(const LogLines& event);
+  void on(const PortLost& event);
+  void on(const SessionLost& event);
+  void on(FiguresTold& event);
+  void on(const Asked& event);
+  void on(const Answered& event);
 
   void emit(gang::Event event, std::optional<cluster::Whereabouts> whereabouts = {});
   void begin_session(const job::TaskId& task);
@@ -118,10 +116,10 @@ class Agents final : public cluster::Tasks {
 
   const base::Clock& clock_;
   base::Logger& logger_;
-  registry::Server& server_;
+  Server& server_;
   const AgentsOptions options_;
   std::unique_ptr<cluster::Cluster> starter_;
-  registry::Joining* joining_ = nullptr;  // the same, where tasks connect by themselves
+  Joining* joining_ = nullptr;  // the same, where tasks connect by themselves
   std::function<void(cluster::TasksEvent)> listener_;
   AgentPlaces places_;
   ResultStore results_;

@@ -45,11 +45,11 @@ void Agents::on(const job::AgentEnded& event) {
   emit(event);
 }
 
-void Agents::on_agent(registry::DeskEvent event) {
+void Agents::on_agent(DeskEvent event) {
   std::visit([this](auto& each) { on(each); }, event);
 }
 
-void Agents::on(const registry::Reported& event) {
+void Agents::on(const Reported& event) {
   cluster::TaskFacts& facts = facts_[event.task].told;
   facts.more_ports = event.more_ports;
   facts.address_reason = event.address_reason;
@@ -59,7 +59,7 @@ void Agents::on(const registry::Reported& event) {
   begin_session(event.task);
 }
 
-void Agents::on(const registry::Reattached& event) {
+void Agents::on(const Reattached& event) {
   Facts& facts = facts_[event.task];
   facts.told.more_ports = event.more_ports;
   facts.told.address_reason = event.address_reason;
@@ -106,7 +106,7 @@ void Agents::tell_tokens(const job::TaskId& task) {
   });
 }
 
-void Agents::on(const registry::Started& event) {
+void Agents::on(const Started& event) {
   if (event.attempt > 1) results_.forget(event.task);
   Facts& facts = facts_[event.task];
   facts.told.figures.clear();
@@ -130,14 +130,14 @@ void Agents::on(const job::Exited& event) {
   emit(event);
 }
 
-void Agents::on(const registry::Heartbeat& event) {
+void Agents::on(const Heartbeat& event) {
   cluster::TaskFacts& facts = facts_[event.task].told;
   facts.memory_bytes = event.memory_bytes;
   facts.cpu_seconds = event.cpu_seconds;
   if (event.progress) emit(gang::Progress{event.task, event.attempt});
 }
 
-void Agents::on(const registry::LogLines& event) {
+void Agents::on(const LogLines& event) {
   const bool is_error = event.stream == registry::Stream::kErr;
   cluster::TaskFacts& facts = facts_[event.task].told;
   if (event.dropped > 0) {
@@ -169,25 +169,23 @@ void Agents::keep_line(const job::TaskId& task, bool is_error, const std::string
   listener_(cluster::IncompleteLog{task, *full});
 }
 
-void Agents::on(const registry::PortLost& event) {
+void Agents::on(const PortLost& event) {
   job::ExitReport report;
   report.why.reason = job::Reason::kPortLost;
   report.port_lost = true;
   emit(job::Exited{event.task, event.attempt, report, clock_.now()});
 }
 
-void Agents::on(const registry::SessionLost& event) {
+void Agents::on(const SessionLost& event) {
   questions_.on_session_lost(event.task);
   keys_.on_session_lost(event.task);
   if (joining_ != nullptr) joining_->on_session_lost(event.task, event.farewell);
   emit(gang::SessionLost{event.task, event.attempt});
 }
 
-void Agents::on(registry::FiguresTold& event) {
-  facts_[event.task].told.figures = std::move(event.figures);
-}
+void Agents::on(FiguresTold& event) { facts_[event.task].told.figures = std::move(event.figures); }
 
-void Agents::on(const registry::Asked& event) {
+void Agents::on(const Asked& event) {
   if (event.question.kind == registry::kResultKind) {
     return results_.ask(event.task, facts_[event.task].run, event.question);
   }
@@ -199,6 +197,6 @@ void Agents::on(const registry::Asked& event) {
                                                            base::printable(event.question.kind))});
 }
 
-void Agents::on(const registry::Answered& event) { questions_.on_answer(event.task, event.answer); }
+void Agents::on(const Answered& event) { questions_.on_answer(event.task, event.answer); }
 
 }  // namespace gangrun::agents

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "agents/server.h"
 #include "base/result.h"
 #include "cluster/question.h"
 #include "job/task_id.h"
 #include "net/event_loop.h"
 #include "registry/messages.h"
-#include "registry/server.h"
 
 namespace gangrun::agents {
 
@@ -19,7 +19,7 @@ namespace gangrun::agents {
 class Questions {
  public:
   // Both outlive it.
-  Questions(net::EventLoop& loop, registry::Server& server) : loop_(loop), server_(server) {}
+  Questions(net::EventLoop& loop, Server& server) : loop_(loop), server_(server) {}
 
   void ask(const job::TaskId& task, const cluster::Question& question,
            const cluster::OnTaskAnswer& on_answer);
@@ -37,7 +37,7 @@ class Questions {
   void finish(std::int64_t id, base::Result<base::Json> said);
 
   net::EventLoop& loop_;
-  registry::Server& server_;
+  Server& server_;
   std::int64_t next_id_ = 1;
   std::map<std::int64_t, Asked> asked_;
 };

@@ -12,9 +12,9 @@ namespace {
 
 using base::Result;
 
-registry::DeskOptions desk_options(const JobMasterInput& input) {
+agents::DeskOptions desk_options(const JobMasterInput& input) {
   const auto sessions = static_cast<int>(input.spec.task_ids().size());
-  return {.heartbeat = registry::heartbeat_of(sessions, input.master_lost),
+  return {.heartbeat = agents::heartbeat_of(sessions, input.master_lost),
           .master_lost = input.master_lost};
 }
 
@@ -35,9 +35,9 @@ Result<std::unique_ptr<JobMaster>> JobMaster::create(net::EventLoop& loop, const
   if (input.records.far_copy) made->far_copy_ = input.records.far_copy(attempt);
   made->outline_above_ = frameworks::is_content_with_outline(input.spec)
                              ? frameworks::kMaxClusterSpecInEnvironment
-                             : registry::kNoOutline;
-  made->server_ = std::make_unique<registry::Server>(loop, input.secret, desk_options(input),
-                                                     made->callbacks(), logger);
+                             : agents::kNoOutline;
+  made->server_ = std::make_unique<agents::Server>(loop, input.secret, desk_options(input),
+                                                   made->callbacks(), logger);
   GANGRUN_ASSIGN(MadeTasks tasks, input.make_tasks({.loop = loop,
                                                     .clock = clock,
                                                     .logger = logger,
@@ -79,8 +79,8 @@ Result<std::unique_ptr<JobMaster>> JobMaster::create(net::EventLoop& loop, const
   return made;
 }
 
-registry::ServerCallbacks JobMaster::callbacks() {
-  registry::ServerCallbacks callbacks;
+agents::ServerCallbacks JobMaster::callbacks() {
+  agents::ServerCallbacks callbacks;
   callbacks.status = [this] { return master_->status(); };
   callbacks.stop = [this](bool at_once, std::string by) {
     master_->request_stop(std::move(by), at_once);

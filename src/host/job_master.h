@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/server.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -21,7 +22,6 @@
 #include "mirror/zookeeper_access.h"
 #include "net/certificate.h"
 #include "net/event_loop.h"
-#include "registry/server.h"
 #include "zookeeper/node.h"
 
 namespace gangrun::host {
@@ -52,7 +52,7 @@ struct Ground {
   net::EventLoop& loop;
   const base::Clock& clock;
   base::Logger& logger;
-  registry::Server& server;
+  agents::Server& server;
   int attempt = 1;       // the number of this master, counted from the job's first one
   bool is_first = true;  // no earlier one came so far as to record what was requested
   std::chrono::milliseconds master_lost{0};
@@ -121,7 +121,7 @@ class JobMaster final : private master::Listener {
   JobMaster(Private, master::Listener& listener) : listener_(listener) {}
 
  private:
-  registry::ServerCallbacks callbacks();
+  agents::ServerCallbacks callbacks();
   base::Result<> listen();
 
   void on_changed() override { listener_.on_changed(); }
@@ -141,7 +141,7 @@ class JobMaster final : private master::Listener {
   // In the order in which they are made; the later ones use the earlier ones.
   std::unique_ptr<journal::Writer> journal_;
   std::unique_ptr<journal::FarCopy> far_copy_;
-  std::unique_ptr<registry::Server> server_;
+  std::unique_ptr<agents::Server> server_;
   std::unique_ptr<cluster::Tasks> tasks_;
   std::unique_ptr<master::Master> master_;
 };

@@ -149,6 +149,12 @@ std::string_view to_string(RendezvousAction action) {
   return "";
 }
 
+std::string rank_key_of(const std::string& key) {
+  const std::size_t slash = key.rfind('/');
+  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+  return key.substr(0, name) + "rank_" + key.substr(name);
+}
+
 std::string encode(const AgentMessage& message) {
   return base::dump_json(base::tagged_json(kTag, message));
 }

@@ -230,6 +230,9 @@ struct RendezvousMessage {
   friend bool operator==(const RendezvousMessage&, const RendezvousMessage&) = default;
 };
 
+// What the library never deletes itself: "SCOPE/rank_N" goes with "SCOPE/N".
+std::string rank_key_of(const std::string& key);
+
 // The answer to a report that counts.
 struct WelcomeMessage {
   std::chrono::milliseconds heartbeat{1000};

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "registry/rendezvous_store.h"
-
 namespace gangrun::registry {
 
 namespace {

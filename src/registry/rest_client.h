@@ -10,7 +10,7 @@
 #include "job/status.h"
 #include "job/task_id.h"
 #include "net/client.h"
-#include "registry/line_store.h"
+#include "registry/kept_lines.h"
 
 // What the commands ask of a job's registry, and a master of its agents. Each blocks until
 // `deadline` at most. Errors are those of net::request(), and what the registry answered:

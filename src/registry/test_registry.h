@@ -17,7 +17,6 @@
 #include "base/test_log.h"
 #include "job/cluster_spec.h"
 #include "net/event_loop.h"
-#include "registry/desk.h"
 
 // What several tests of this room need.
 namespace gangrun::registry {
@@ -64,31 +63,5 @@ auto while_serving(net::EventLoop& loop, Work work) {
   thread.join();
   return *std::move(value);
 }
-
-// What a desk has said and told.
-class Recorder final : public DeskOutput {
- public:
-  void send(SessionId session, Frame frame) override {
-    auto message = decode_master_message(*frame);
-    ASSERT_TRUE(message.ok()) << *frame;
-    frames.push_back(std::move(frame));
-    sent.emplace_back(session, *std::move(message));
-  }
-  void close(SessionId session, std::string_view reason) override {
-    closed.emplace_back(session, std::string(reason));
-  }
-  void event(DeskEvent event) override { events.push_back(std::move(event)); }
-  void clear() {
-    sent.clear();
-    frames.clear();
-    closed.clear();
-    events.clear();
-  }
-
-  std::vector<std::pair<SessionId, MasterMessage>> sent;
-  std::vector<Frame> frames;  // of all in `sent`
-  std::vector<std::pair<SessionId, std::string>> closed;
-  std::vector<DeskEvent> events;
-};
 
 }  // namespace gangrun::registry

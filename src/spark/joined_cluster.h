@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "agents/joining.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "cluster/cluster.h"
 #include "net/event_loop.h"
-#include "registry/joining.h"
 
 namespace gangrun::spark {
 
@@ -30,7 +30,7 @@ inline constexpr std::size_t kMaxNamed = 10;
 // Tasks that connect by themselves: something else starts them (Spark, in its executors), each asks
 // to join, and nobody but its session tells how its agent does. Each task comes once: who comes
 // second is told so.
-class JoinedCluster final : public registry::Joining {
+class JoinedCluster final : public agents::Joining {
  public:
   // `master_host`: by which an agent reaches the master, where it does not know better.
   JoinedCluster(net::EventLoop& loop, std::string master_host);

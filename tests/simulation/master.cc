@@ -148,34 +148,34 @@ void Master::close(registry::SessionId session, std::string_view) {
   if (!world_.master_is_dying_) world_.close_by_master(session);
 }
 
-void Master::event(registry::DeskEvent event) {
+void Master::event(agents::DeskEvent event) {
   if (world_.master_is_dying_) return;
   std::visit(base::Overloaded{
-                 [this](const registry::Reported& e) {
+                 [this](const agents::Reported& e) {
                    handle(gang::Reported{e.task, e.attempt, e.address});
                  },
-                 [this](const registry::Reattached& e) {
+                 [this](const agents::Reattached& e) {
                    handle(gang::Reattached{e.task, e.attempt});
                  },
-                 [this](const registry::Started& e) {
+                 [this](const agents::Started& e) {
                    handle(gang::Started{e.task, e.attempt});
                  },
                  [this](const job::Exited& e) { handle(e); },
-                 [this](const registry::Heartbeat& e) {
+                 [this](const agents::Heartbeat& e) {
                    if (e.progress) handle(gang::Progress{e.task, e.attempt});
                  },
-                 [this](const registry::PortLost& e) {
+                 [this](const agents::PortLost& e) {
                    job::ExitReport report;
                    report.why.reason = job::Reason::kPortLost;
                    report.port_lost = true;
                    handle(job::Exited{e.task, e.attempt, report, world_.now()});
                  },
-                 [this](const registry::SessionLost& e) {
+                 [this](const agents::SessionLost& e) {
                    handle(gang::SessionLost{e.task, e.attempt});
                  },
                  // Told to people, and no news for the gang.
-                 [](const base::OneOf<registry::LogLines, registry::FiguresTold, registry::Asked,
-                                      registry::Answered> auto&) {},
+                 [](const base::OneOf<agents::LogLines, agents::FiguresTold, agents::Asked,
+                                      agents::Answered> auto&) {},
              },
              event);
 }

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "agents/desk.h"
 #include "base/log.h"
 #include "gang/gang.h"
 #include "journal/recorded_gang.h"
 #include "journal/writer.h"
-#include "registry/desk.h"
 
 namespace gangrun::simulation {
 
@@ -23,7 +23,7 @@ class NoLog final : public base::Logger {
 
 // Gang, desk and journal put together as master/master.cc does. It may die in every write and
 // between any two decisions.
-class Master final : private registry::DeskOutput {
+class Master final : private agents::DeskOutput {
  public:
   Master(World& world, gang::Gang gang, std::unique_ptr<journal::Writer> writer);
 
@@ -45,7 +45,7 @@ class Master final : private registry::DeskOutput {
  private:
   void send(registry::SessionId session, registry::Frame frame) override;
   void close(registry::SessionId session, std::string_view reason) override;
-  void event(registry::DeskEvent event) override;
+  void event(agents::DeskEvent event) override;
 
   void act_upon(const journal::RecordedGang::Handled& handled);
   void conclude();
@@ -54,10 +54,10 @@ class Master final : private registry::DeskOutput {
 
   World& world_;
   NoLog log_;
-  registry::Desk desk_;
+  agents::Desk desk_;
   std::unique_ptr<journal::Writer> writer_;
   journal::RecordedGang recorded_;
-  std::optional<registry::Starts> starts_;  // of the published generation
+  std::optional<agents::Starts> starts_;  // of the published generation
   std::optional<gang::Finish> finish_;
   bool handling_ = false;
 };

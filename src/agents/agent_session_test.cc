@@ -5,13 +5,13 @@
 
 #include <optional>
 
+#include "agents/server.h"
 #include "base/format.h"
 #include "job/test_tasks.h"
 #include "net/server.h"
-#include "registry/server.h"
 #include "registry/test_registry.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 namespace {
 
 using std::chrono::milliseconds;
@@ -36,7 +36,7 @@ class AgentSessionTest : public testing::Test {
     });
     server->expect(job::kWorker0, 1);
     server->set_attempt(job::kWorker0, attempt);
-    if (generation > 0) server->publish(spec(generation, kTaskHome));
+    if (generation > 0) server->publish(spec(generation, registry::kTaskHome));
     const auto listening = server->listen_unix(folder.file("socket"));
     ASSERT_TRUE(listening.ok()) << listening.error().message;
   }
@@ -45,9 +45,9 @@ class AgentSessionTest : public testing::Test {
     return {generation, {{"worker", {worker}}}};
   }
 
-  std::unique_ptr<AgentSession> agent(const std::string& secret = "secret") {
-    AgentSessionCallbacks callbacks;
-    callbacks.on_start = [this](const StartMessage& start) {
+  std::unique_ptr<registry::AgentSession> agent(const std::string& secret = "secret") {
+    registry::AgentSessionCallbacks callbacks;
+    callbacks.on_start = [this](const registry::StartMessage& start) {
       told.push_back(base::format("start {} of {}", start.attempt, start.cluster_spec.generation));
     };
     callbacks.on_stop = [this](milliseconds grace) {
@@ -58,22 +58,22 @@ class AgentSessionTest : public testing::Test {
     };
     callbacks.on_heartbeat = [this] {
       ++heartbeats;
-      return HeartbeatMessage{};
+      return registry::HeartbeatMessage{};
     };
     callbacks.on_outdated_spec = [this] { told.emplace_back("outdated"); };
     callbacks.on_lost = [this](const std::string& reason) { told.push_back("lost: " + reason); };
     callbacks.on_refused = [this](const std::string& reason) {
       told.push_back("refused: " + reason);
     };
-    auto session = std::make_unique<AgentSession>(
+    auto session = std::make_unique<registry::AgentSession>(
         loop, net::Endpoint::on_unix(folder.file("socket")), base::Secret(secret),
-        AgentIdentity{job::kWorker0, 1, kTaskHome, 99}, std::move(callbacks));
+        registry::AgentIdentity{job::kWorker0, 1, registry::kTaskHome, 99}, std::move(callbacks));
     session->open();
     return session;
   }
 
   void wait(const std::string& what, const std::function<bool()>& done) {
-    EXPECT_TRUE(loop.run_until(done, test_deadline())) << "waited for: " << what;
+    EXPECT_TRUE(loop.run_until(done, registry::test_deadline())) << "waited for: " << what;
   }
   void wait_for_events(std::size_t count) {
     wait(base::format("{} events", count), [&] { return events.size() >= count; });
@@ -82,9 +82,9 @@ class AgentSessionTest : public testing::Test {
     wait(base::format("{} calls", count), [&] { return told.size() >= count; });
   }
 
-  TestFolder folder;
+  registry::TestFolder folder;
   net::EventLoop loop;
-  LogRecorder log;
+  registry::LogRecorder log;
   std::vector<DeskEvent> events;
   std::vector<std::string> told;
   int heartbeats = 0;
@@ -103,14 +103,14 @@ TEST_F(AgentSessionTest, ALifeInOneSession) {
   serve(seconds(60));
   const auto session = agent();
   wait_for_events(1);
-  server->publish(spec(1, kTaskHome));
+  server->publish(spec(1, registry::kTaskHome));
   EXPECT_TRUE(server->send_start(job::kWorker0, 1, 0));
   EXPECT_TRUE(server->send_stop(job::kWorker0, seconds(3)));
   wait_until_told(2);
   session->started(1234);
-  session->log(Stream::kOut, "one");
-  session->log(Stream::kOut, "two\xff");
-  session->log(Stream::kErr, "three");
+  session->log(registry::Stream::kOut, "one");
+  session->log(registry::Stream::kOut, "two\xff");
+  session->log(registry::Stream::kErr, "three");
   job::ExitReport exit;
   exit.why.code = 3;
   session->exited(exit, loop.now());
@@ -119,16 +119,17 @@ TEST_F(AgentSessionTest, ALifeInOneSession) {
   wait_until_told(3);
   EXPECT_THAT(told, ElementsAre("start 1 of 1", "stop 3000", "end 4000"));
   bool done = false;
-  session->log(Stream::kOut, "the last words");
+  session->log(registry::Stream::kOut, "the last words");
   session->finish([&] { done = true; });
   wait("the farewell", [&] { return done; });
   wait_for_events(7);
   ASSERT_EQ(names_of(events), "reported started log log exited log session_lost");
   EXPECT_EQ(events[2],
-            DeskEvent(LogLines{job::kWorker0, 1, Stream::kOut, {"one", "two\uFFFD"}, 0}));
-  EXPECT_EQ(events[3], DeskEvent(LogLines{job::kWorker0, 1, Stream::kErr, {"three"}, 0}));
+            DeskEvent(LogLines{job::kWorker0, 1, registry::Stream::kOut, {"one", "two\uFFFD"}, 0}));
+  EXPECT_EQ(events[3], DeskEvent(LogLines{job::kWorker0, 1, registry::Stream::kErr, {"three"}, 0}));
   EXPECT_EQ(std::get<job::Exited>(events[4]).report, exit);
-  EXPECT_EQ(events[5], DeskEvent(LogLines{job::kWorker0, 1, Stream::kOut, {"the last words"}, 0}));
+  EXPECT_EQ(events[5],
+            DeskEvent(LogLines{job::kWorker0, 1, registry::Stream::kOut, {"the last words"}, 0}));
   EXPECT_THAT(log.lines, IsEmpty());
 }
 
@@ -157,7 +158,7 @@ TEST_F(AgentSessionTest, AfterTheLeaseTheAgentGivesUp) {
   server.reset();
   wait_until_told(1);
   EXPECT_THAT(told, ElementsAre(StartsWith("lost: no answer from the master for 300 ms (")));
-  EXPECT_LT(loop.now() - gone, kFirstContactTimeout);
+  EXPECT_LT(loop.now() - gone, registry::kFirstContactTimeout);
 }
 
 TEST_F(AgentSessionTest, WhatHappenedMeanwhileIsToldToTheMasterThatComesBack) {
@@ -169,14 +170,14 @@ TEST_F(AgentSessionTest, WhatHappenedMeanwhileIsToldToTheMasterThatComesBack) {
   server.reset();
   session->started(1234);
   wait("the loss", [&] { return !session->is_attached(); });
-  session->log(Stream::kErr, "meanwhile");
+  session->log(registry::Stream::kErr, "meanwhile");
   events.clear();
 
   serve(seconds(60), 1, 1);
   wait_for_events(3);
   EXPECT_EQ(names_of(events), "reattached started log");
-  EXPECT_EQ(events[0],
-            DeskEvent(Reattached{job::kWorker0, 1, kTaskHome, 99, AgentState::kRunning, 1, 1234}));
+  EXPECT_EQ(events[0], DeskEvent(Reattached{job::kWorker0, 1, registry::kTaskHome, 99,
+                                            registry::AgentState::kRunning, 1, 1234}));
   EXPECT_TRUE(server->send_start(job::kWorker0, 1, 0));  // has it, so nothing happens
 
   server.reset();
@@ -219,7 +220,7 @@ TEST_F(AgentSessionTest, AnExitAndANewPortAreBothToldInTheirOrder) {
   server->send_start(job::kWorker0, 2, 1);
   wait_until_told(2);
   EXPECT_THAT(told, ElementsAre("start 1 of 1", "start 2 of 2"));
-  EXPECT_EQ(session->state(), AgentState::kStarting);
+  EXPECT_EQ(session->state(), registry::AgentState::kStarting);
   EXPECT_THAT(log.lines, IsEmpty());
 }
 
@@ -238,8 +239,8 @@ TEST_F(AgentSessionTest, ASpecOfBeforeThePortChangedIsAnsweredAsALostPort) {
 
 TEST_F(AgentSessionTest, LinesThatFindNoPlaceAreCounted) {
   const auto session = agent();
-  for (std::size_t i = 0; i < kMaxQueuedLogLines + 500; ++i) {
-    session->log(Stream::kOut, base::format("line {}", i));
+  for (std::size_t i = 0; i < registry::kMaxQueuedLogLines + 500; ++i) {
+    session->log(registry::Stream::kOut, base::format("line {}", i));
   }
   serve(seconds(60));
   std::size_t lines = 0;
@@ -253,12 +254,12 @@ TEST_F(AgentSessionTest, LinesThatFindNoPlaceAreCounted) {
         dropped += some->dropped;
       }
     }
-    return lines >= kMaxQueuedLogLines;
+    return lines >= registry::kMaxQueuedLogLines;
   });
-  EXPECT_EQ(lines, kMaxQueuedLogLines);
+  EXPECT_EQ(lines, registry::kMaxQueuedLogLines);
   EXPECT_EQ(dropped, 500);
   EXPECT_EQ(std::get<LogLines>(events.back()).lines.back(),
-            base::format("line {}", kMaxQueuedLogLines + 499));
+            base::format("line {}", registry::kMaxQueuedLogLines + 499));
 }
 
 TEST_F(AgentSessionTest, AWrongSecretIsTheEnd) {
@@ -303,20 +304,21 @@ TEST_F(AgentSessionTest, AMasterThatAnswersNothingLosesItsAgents) {
     channels.push_back(std::move(channel));
     net::Channel* const opened = channels.back().get();
     opened->on_message([&welcomes, opened](std::string_view frame) {
-      const auto message = decode_agent_message(frame);
-      if (!message.ok() || !std::holds_alternative<ReportMessage>(*message)) return;
+      const auto message = registry::decode_agent_message(frame);
+      if (!message.ok() || !std::holds_alternative<registry::ReportMessage>(*message)) return;
       if (++welcomes > 1) return;
-      opened->send(encode(MasterMessage(WelcomeMessage{milliseconds(10), seconds(2)})));
+      opened->send(
+          encode(registry::MasterMessage(registry::WelcomeMessage{milliseconds(10), seconds(2)})));
     });
   });
   const base::Instant began = loop.now();
   const auto session = agent();
   wait_until_told(1);
   EXPECT_THAT(told, ElementsAre(StartsWith("lost: no answer from the master for 2.0 s (")));
-  EXPECT_LT(loop.now() - began, kFirstContactTimeout);
+  EXPECT_LT(loop.now() - began, registry::kFirstContactTimeout);
   // Between, it tried another connection.
   EXPECT_EQ(welcomes, 2);
 }
 
 }  // namespace
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

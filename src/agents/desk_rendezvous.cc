@@ -1,40 +1,43 @@
 #include <utility>
 
+#include "agents/desk.h"
 #include "base/format.h"
-#include "registry/desk.h"
 
 // The keys by which the processes of a gang find each other, and what is told them from outside.
-namespace gangrun::registry {
+namespace gangrun::agents {
 
-void Desk::handle(SessionId id, Session& session, RendezvousMessage& message, base::Instant) {
+void Desk::handle(registry::SessionId id, Session& session, registry::RendezvousMessage& message,
+                  base::Instant) {
   if (!is_current(session, "rendezvous", message.attempt, message.generation)) return;
   const base::Result<> done = rendezvous(id, session, message);
   if (done.ok()) return;
   log_once(Offence::kRendezvous, job::to_string(session.task), done.error().message);
-  send(id, RendezvousAnswerMessage{message.attempt, message.id, "", done.error().message});
+  send(id,
+       registry::RendezvousAnswerMessage{message.attempt, message.id, "", done.error().message});
 }
 
-base::Result<> Desk::rendezvous(SessionId id, const Session& session, RendezvousMessage& message) {
+base::Result<> Desk::rendezvous(registry::SessionId id, const Session& session,
+                                registry::RendezvousMessage& message) {
   if (message.generation != newest_generation_) {
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("generation {} is over", message.generation)};
   }
-  RendezvousAnswerMessage answer{message.attempt, message.id, "", ""};
+  registry::RendezvousAnswerMessage answer{message.attempt, message.id, "", ""};
   switch (message.action) {
-    case RendezvousAction::kGet: {
+    case registry::RendezvousAction::kGet: {
       const std::string* value = rendezvous_.find(message.key);
       if (value == nullptr) return rendezvous_.wait(message.key, {id, message.attempt, message.id});
       answer.value = *value;
       send(id, answer);
       return {};
     }
-    case RendezvousAction::kPut: {
+    case registry::RendezvousAction::kPut: {
       GANGRUN_ASSIGN(const auto readers, rendezvous_.put(session.task, message.key, message.value));
       send(id, answer);
       tell(readers, message.value);
       return {};
     }
-    case RendezvousAction::kDelete: {
+    case registry::RendezvousAction::kDelete: {
       rendezvous_.erase(message.key);
       send(id, answer);
       return {};
@@ -45,7 +48,7 @@ base::Result<> Desk::rendezvous(SessionId id, const Session& session, Rendezvous
 
 void Desk::tell(const std::vector<RendezvousStore::Reader>& readers, const std::string& value) {
   for (const RendezvousStore::Reader& reader : readers) {
-    send(reader.session, RendezvousAnswerMessage{reader.attempt, reader.id, value, ""});
+    send(reader.session, registry::RendezvousAnswerMessage{reader.attempt, reader.id, value, ""});
   }
 }
 
@@ -63,4 +66,4 @@ base::Result<> Desk::put_key(const std::string& key, std::string value) {
 
 const std::string* Desk::find_key(const std::string& key) const { return rendezvous_.find(key); }
 
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

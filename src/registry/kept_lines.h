@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,12 +13,8 @@
 #include "base/result.h"
 #include "job/task_id.h"
 
+// The output of tasks as a master keeps it for clients on other machines.
 namespace gangrun::registry {
-
-// What a master keeps of its tasks' output for clients on other machines; the oldest lines go
-// first. An answer holds at most so much of it.
-inline constexpr std::size_t kMaxKeptLineBytes = std::size_t{4} << 20U;
-inline constexpr std::size_t kMaxLinesAnswerBytes = std::size_t{512} << 10U;
 
 // Which of two streams, as a word.
 struct ErrorOrOutput {
@@ -61,24 +55,6 @@ struct KeptLines {
   }
 
   friend bool operator==(const KeptLines&, const KeptLines&) = default;
-};
-
-// The last lines of all tasks, numbered from 0 in the order in which they came.
-class LineStore {
- public:
-  void add(const job::TaskId& task, bool is_error, std::string_view text,
-           std::optional<base::WallTime> time = {});
-  // From number `from` on.
-  [[nodiscard]] KeptLines from(std::int64_t from) const;
-  // The number of the next line.
-  [[nodiscard]] std::int64_t next() const {
-    return first_ + static_cast<std::int64_t>(lines_.size());
-  }
-
- private:
-  std::int64_t first_ = 0;
-  std::size_t bytes_ = 0;
-  std::deque<KeptLine> lines_;
 };
 
 }  // namespace gangrun::registry

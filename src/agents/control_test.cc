@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "agents/server.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "job/test_tasks.h"
@@ -13,10 +14,9 @@
 #include "registry/agent_session.h"
 #include "registry/paths.h"
 #include "registry/rest_client.h"
-#include "registry/server.h"
 #include "registry/test_registry.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 namespace {
 
 using std::chrono::milliseconds;
@@ -34,14 +34,14 @@ class ControlTest : public testing::Test {
   }
 
   net::HttpResponse ask(const std::string& method, const std::string& path, const std::string& body,
-                        const std::optional<std::string>& token = kJobSecret) {
+                        const std::optional<std::string>& token = registry::kJobSecret) {
     net::HttpRequest request;
     request.method = method;
     request.path = path;
     request.body = body;
     if (token) request.headers.add("Authorization", "Bearer " + *token);
-    auto response =
-        while_serving(loop, [&] { return net::request(endpoint, request, test_deadline()); });
+    auto response = registry::while_serving(
+        loop, [&] { return net::request(endpoint, request, registry::test_deadline()); });
     if (!response.ok()) {
       ADD_FAILURE() << method << " " << path << ": " << response.error().message;
       return {};
@@ -50,17 +50,19 @@ class ControlTest : public testing::Test {
   }
 
   base::Result<> call(const job::Address& master, int attempt) {
-    return while_serving(loop, [&] {
-      return call_back(endpoint, base::Secret(kJobSecret), master, attempt, test_deadline());
+    return registry::while_serving(loop, [&] {
+      return registry::call_back(endpoint, base::Secret(registry::kJobSecret), master, attempt,
+                                 registry::test_deadline());
     });
   }
 
   net::EventLoop loop;
-  LogRecorder log;
+  registry::LogRecorder log;
   std::vector<job::Address> masters;
   net::Endpoint endpoint;
-  ControlServer control{loop, base::Secret(kJobSecret),
-                        [this](const job::Address& master) { masters.push_back(master); }, log};
+  registry::ControlServer control{loop, base::Secret(registry::kJobSecret),
+                                  [this](const job::Address& master) { masters.push_back(master); },
+                                  log};
 };
 
 TEST_F(ControlTest, WhoDoesNotKnowTheSecretLearnsAndChangesNothing) {
@@ -68,7 +70,7 @@ TEST_F(ControlTest, WhoDoesNotKnowTheSecretLearnsAndChangesNothing) {
   for (const std::string path : {"/v1/master", "/v1/status", "/"}) {
     for (const std::string method : {"GET", "PUT", "POST"}) {
       for (const std::optional<std::string>& token : std::vector<std::optional<std::string>>{
-               {}, "", "wrong", kJobSecret + "0", kJobSecret.substr(1)}) {
+               {}, "", "wrong", registry::kJobSecret + "0", registry::kJobSecret.substr(1)}) {
         const auto response = ask(method, path, body, token);
         EXPECT_EQ(response.status, 401) << method << " " << path;
         EXPECT_EQ(response.body,
@@ -81,18 +83,19 @@ TEST_F(ControlTest, WhoDoesNotKnowTheSecretLearnsAndChangesNothing) {
   ASSERT_EQ(log.lines.size(), 1U);
   EXPECT_THAT(log.lines[0], HasSubstr("refused a request by TLS"));
   EXPECT_THAT(log.lines[0], Not(HasSubstr("wrong")));
-  EXPECT_THAT(log.lines[0], Not(HasSubstr(kJobSecret)));
+  EXPECT_THAT(log.lines[0], Not(HasSubstr(registry::kJobSecret)));
 }
 
 TEST_F(ControlTest, ThereIsNoSessionToBeHad) {
-  for (const std::string token : {"wrong", kJobSecret.c_str()}) {
+  for (const std::string token : {"wrong", registry::kJobSecret.c_str()}) {
     std::optional<base::Code> code;
-    const net::Connecting connecting =
-        net::connect_channel(loop, endpoint, std::string(kMasterPath),
-                             net::Headers{{"Authorization", "Bearer " + token}}, test_deadline(),
-                             [&](auto channel) { code = channel.error().code; });
-    ASSERT_TRUE(loop.run_until([&] { return code.has_value(); }, test_deadline()));
-    EXPECT_EQ(*code, token == kJobSecret ? base::Code::kNotFound : base::Code::kUnauthenticated);
+    const net::Connecting connecting = net::connect_channel(
+        loop, endpoint, std::string(registry::kMasterPath),
+        net::Headers{{"Authorization", "Bearer " + token}}, registry::test_deadline(),
+        [&](auto channel) { code = channel.error().code; });
+    ASSERT_TRUE(loop.run_until([&] { return code.has_value(); }, registry::test_deadline()));
+    EXPECT_EQ(*code,
+              token == registry::kJobSecret ? base::Code::kNotFound : base::Code::kUnauthenticated);
   }
 }
 
@@ -103,21 +106,21 @@ TEST_F(ControlTest, ACommandIsTakenFromWhoKnowsTheSecretOnly) {
   const auto code_for = [&](const std::string& token) {
     std::optional<base::Code> code;
     const net::Connecting connecting = net::connect_channel(
-        loop, endpoint, std::string(kExecPath), net::Headers{{"Authorization", "Bearer " + token}},
-        test_deadline(),
+        loop, endpoint, std::string(registry::kExecPath),
+        net::Headers{{"Authorization", "Bearer " + token}}, registry::test_deadline(),
         [&](auto channel) { code = channel.ok() ? base::Code::kCancelled : channel.error().code; });
-    EXPECT_TRUE(loop.run_until([&] { return code.has_value(); }, test_deadline()));
+    EXPECT_TRUE(loop.run_until([&] { return code.has_value(); }, registry::test_deadline()));
     return code;
   };
-  EXPECT_EQ(code_for(kJobSecret), base::Code::kNotFound) << "nobody takes commands";
+  EXPECT_EQ(code_for(registry::kJobSecret), base::Code::kNotFound) << "nobody takes commands";
   control.serve_execs({.refusal = [&] { return refused; },
                        .take = [&](std::unique_ptr<net::Channel>) { ++taken; }});
   EXPECT_EQ(code_for("wrong"), base::Code::kUnauthenticated);
   EXPECT_EQ(taken, 0);
-  EXPECT_EQ(code_for(kJobSecret), base::Code::kCancelled);
-  EXPECT_TRUE(loop.run_until([&] { return taken == 1; }, test_deadline()));
+  EXPECT_EQ(code_for(registry::kJobSecret), base::Code::kCancelled);
+  EXPECT_TRUE(loop.run_until([&] { return taken == 1; }, registry::test_deadline()));
   refused = base::Error{base::Code::kFailedPrecondition, "no process of the task runs"};
-  EXPECT_NE(code_for(kJobSecret), base::Code::kCancelled);
+  EXPECT_NE(code_for(registry::kJobSecret), base::Code::kCancelled);
   EXPECT_EQ(taken, 1);
 }
 
@@ -159,15 +162,15 @@ TEST_F(ControlTest, WrongRequestsAreTold) {
   }
   EXPECT_EQ(ask("GET", "/v1/master", "").status, 405);
   EXPECT_EQ(ask("PUT", "/v1/status", "").status, 404);
-  EXPECT_EQ(ask("PUT", "/v1/master", std::string(kMaxRequestBytes + 1, ' ')).status, 413);
+  EXPECT_EQ(ask("PUT", "/v1/master", std::string(registry::kMaxRequestBytes + 1, ' ')).status, 413);
   EXPECT_THAT(masters, IsEmpty());
 }
 
 // A name, or what is no address of this machine: 203.0.113.0/24 is nobody's.
 TEST_F(ControlTest, ListensEverywhereWhereItsHostIsNoAddressOfThisMachine) {
   for (const std::string host : {"a-name", "203.0.113.7"}) {
-    ControlServer other(
-        loop, base::Secret(kJobSecret),
+    registry::ControlServer other(
+        loop, base::Secret(registry::kJobSecret),
         [this](const job::Address& master) { masters.push_back(master); }, log);
     const auto address = other.listen(host);
     ASSERT_TRUE(address.ok()) << address.error().message;
@@ -183,35 +186,36 @@ class MovingMasterTest : public testing::Test {
  protected:
   void serve(const std::string& host) {
     server.emplace(
-        loop, base::Secret(kJobSecret), DeskOptions{milliseconds(300), seconds(60)},
+        loop, base::Secret(registry::kJobSecret), DeskOptions{milliseconds(300), seconds(60)},
         ServerCallbacks{[] { return job::JobStatus{}; }, [](bool, const std::string&) {}}, log);
     server->serve_agents([this](const DeskEvent& event) {
       if (!std::holds_alternative<Heartbeat>(event)) events.push_back(event);
     });
     server->expect(job::kWorker0, 1);
-    server->publish({1, {{"worker", {kTaskHome}}}});
+    server->publish({1, {{"worker", {registry::kTaskHome}}}});
     const auto port = server->listen_tls(host, 0, certificate);
     ASSERT_TRUE(port.ok()) << port.error().message;
     master = {host, *port};
   }
 
   void open_agent() {
-    AgentSessionCallbacks callbacks;
-    callbacks.on_start = [this](const StartMessage&) {
+    registry::AgentSessionCallbacks callbacks;
+    callbacks.on_start = [this](const registry::StartMessage&) {
       ++starts;
       session->started(1234);
     };
     callbacks.on_stop = [](milliseconds) {};
     callbacks.on_end = [](milliseconds) {};
-    callbacks.on_heartbeat = [] { return HeartbeatMessage{}; };
+    callbacks.on_heartbeat = [] { return registry::HeartbeatMessage{}; };
     callbacks.on_outdated_spec = [this] { ends.emplace_back("outdated"); };
     callbacks.on_lost = [this](const std::string& reason) { ends.push_back(reason); };
     callbacks.on_refused = [this](const std::string& reason) { ends.push_back(reason); };
     const auto address = control.listen("127.0.0.1");
     ASSERT_TRUE(address.ok()) << address.error().message;
-    session = std::make_unique<AgentSession>(
-        loop, endpoint_of(master), base::Secret(kJobSecret),
-        AgentIdentity{job::kWorker0, 1, kTaskHome, 99, {}, {}, *address}, std::move(callbacks));
+    session = std::make_unique<registry::AgentSession>(
+        loop, endpoint_of(master), base::Secret(registry::kJobSecret),
+        registry::AgentIdentity{job::kWorker0, 1, registry::kTaskHome, 99, {}, {}, *address},
+        std::move(callbacks));
     session->open();
   }
 
@@ -219,30 +223,31 @@ class MovingMasterTest : public testing::Test {
     return net::Endpoint::on_tls(address.host, address.port, certificate.fingerprint);
   }
   // As the master does that has the report.
-  base::Result<> call_agent(const ControlAddress& address, int attempt) {
-    return while_serving(loop, [&] {
-      return call_back(net::Endpoint::on_tls("127.0.0.1", address.port, address.fingerprint),
-                       base::Secret(kJobSecret), master, attempt, test_deadline());
+  base::Result<> call_agent(const registry::ControlAddress& address, int attempt) {
+    return registry::while_serving(loop, [&] {
+      return registry::call_back(
+          net::Endpoint::on_tls("127.0.0.1", address.port, address.fingerprint),
+          base::Secret(registry::kJobSecret), master, attempt, registry::test_deadline());
     });
   }
   void wait(const std::string& what, const std::function<bool()>& done) {
-    EXPECT_TRUE(loop.run_until(done, test_deadline())) << "waited for: " << what;
+    EXPECT_TRUE(loop.run_until(done, registry::test_deadline())) << "waited for: " << what;
   }
   void wait_for_events(std::size_t count) {
     wait(base::format("{} events", count), [&] { return events.size() >= count; });
   }
 
   net::EventLoop loop;
-  LogRecorder log;
+  registry::LogRecorder log;
   const net::JobCertificate certificate = *net::make_job_certificate("test", std::chrono::hours(1));
   std::vector<DeskEvent> events;
   std::vector<std::string> ends;
   int starts = 0;
   job::Address master;
   std::optional<Server> server;
-  std::unique_ptr<AgentSession> session;
-  ControlServer control{
-      loop, base::Secret(kJobSecret),
+  std::unique_ptr<registry::AgentSession> session;
+  registry::ControlServer control{
+      loop, base::Secret(registry::kJobSecret),
       [this](const job::Address& address) { session->set_endpoint(endpoint_of(address)); }, log};
 };
 
@@ -262,7 +267,7 @@ TEST_F(MovingMasterTest, TheRunGoesOnUnderAMasterAtAnotherAddress) {
   ASSERT_TRUE(call_agent(*reported.control, 2).ok());
   wait_for_events(2);
   const auto back = std::get<Reattached>(events[0]);
-  EXPECT_EQ(back.state, AgentState::kRunning);
+  EXPECT_EQ(back.state, registry::AgentState::kRunning);
   EXPECT_EQ(back.user_pid, 1234);
   EXPECT_EQ(back.control, reported.control);
   EXPECT_EQ(events[1], DeskEvent(Started{job::kWorker0, 1, 1, 1234}));
@@ -275,7 +280,7 @@ TEST_F(MovingMasterTest, AMasterThatStillAnswersIsLeftForTheOneThatFollowsIt) {
   serve("127.0.0.1");
   open_agent();
   wait_for_events(1);
-  const ControlAddress address = *std::get<Reported>(events[0]).control;
+  const registry::ControlAddress address = *std::get<Reported>(events[0]).control;
   net::Server follower(loop);
   const auto port = follower.listen_tls("127.0.0.2", 0, certificate);
   ASSERT_TRUE(port.ok());
@@ -293,4 +298,4 @@ TEST_F(MovingMasterTest, AMasterThatStillAnswersIsLeftForTheOneThatFollowsIt) {
 }
 
 }  // namespace
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

@@ -10,6 +10,9 @@
 #include <string>
 #include <string_view>
 
+#include "agents/desk.h"
+#include "agents/line_store.h"
+#include "agents/starts.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/secret.h"
@@ -23,12 +26,9 @@
 #include "net/http.h"
 #include "net/server.h"
 #include "registry/answers.h"
-#include "registry/desk.h"
 #include "registry/join.h"
-#include "registry/line_store.h"
-#include "registry/starts.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 
 // What commands ask of the master, on the loop's thread. All without a default must be set.
 struct ServerCallbacks {
@@ -54,7 +54,9 @@ class Server final : private DeskOutput {
   // What agents tell goes to `on_event`. Without it, no agent is to be expected.
   void serve_agents(std::function<void(DeskEvent)> on_event) { on_agent_ = std::move(on_event); }
   // For tasks that come by themselves.
-  void serve_joins(std::function<JoinAnswer(const JoinRequest&)> join) { join_ = std::move(join); }
+  void serve_joins(std::function<registry::JoinAnswer(const registry::JoinRequest&)> join) {
+    join_ = std::move(join);
+  }
 
   base::Result<> listen_unix(const std::string& path);
   base::Result<std::uint16_t> listen_tls(const std::string& address, std::uint16_t port,
@@ -76,10 +78,10 @@ class Server final : private DeskOutput {
   bool send_start(const job::TaskId& task, int attempt, int restarts);
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
-  bool send_ask(const job::TaskId& task, AskMessage question) {
+  bool send_ask(const job::TaskId& task, registry::AskMessage question) {
     return desk_.send_ask(task, std::move(question));
   }
-  void send_answer(const job::TaskId& task, AnswerMessage answer) {
+  void send_answer(const job::TaskId& task, registry::AnswerMessage answer) {
     desk_.send_answer(task, std::move(answer));
   }
 
@@ -111,13 +113,13 @@ class Server final : private DeskOutput {
     net::Timer limit;
   };
 
-  void send(SessionId session, Frame frame) override;
-  void close(SessionId session, std::string_view reason) override;
+  void send(registry::SessionId session, registry::Frame frame) override;
+  void close(registry::SessionId session, std::string_view reason) override;
   void event(DeskEvent event) override;
 
   void on_request(const net::HttpRequest& request, net::Responder responder);
   void on_channel(std::unique_ptr<net::Channel> channel);
-  void on_session_end(SessionId session);
+  void on_session_end(registry::SessionId session);
   void wait_for_time();
   void on_cluster_spec(const net::HttpRequest& request, net::Responder responder);
   void on_ask(const std::string& body, net::Responder responder);
@@ -136,16 +138,16 @@ class Server final : private DeskOutput {
   net::EventLoop& loop_;
   const ServerCallbacks callbacks_;
   std::function<void(DeskEvent)> on_agent_;
-  std::function<JoinAnswer(const JoinRequest&)> join_;
+  std::function<registry::JoinAnswer(const registry::JoinRequest&)> join_;
   std::uint16_t tls_port_ = 0;
-  Gatekeeper gatekeeper_;
+  registry::Gatekeeper gatekeeper_;
   Desk desk_;
   [[nodiscard]] int generation() const { return starts_ ? starts_->generation() : 0; }
 
   std::optional<Starts> starts_;  // of the published generation
-  SessionId next_session_ = 1;
+  registry::SessionId next_session_ = 1;
   std::uint64_t next_waiter_ = 1;
-  std::map<SessionId, std::unique_ptr<net::Channel>> channels_;
+  std::map<registry::SessionId, std::unique_ptr<net::Channel>> channels_;
   std::map<std::uint64_t, Waiter> waiters_;
   LineStore lines_;
   std::optional<std::int64_t> lines_given_;  // up to this number, to who asked last
@@ -156,4 +158,4 @@ class Server final : private DeskOutput {
   net::Server server_;  // last: its callbacks use the others
 };
 
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

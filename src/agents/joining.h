@@ -7,12 +7,12 @@
 #include "job/task_id.h"
 #include "registry/join.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 
 // A place whose tasks connect by themselves. Called on the loop's thread.
 class Joining : public cluster::Cluster {
  public:
-  virtual JoinAnswer join(const JoinRequest& request) = 0;
+  virtual registry::JoinAnswer join(const registry::JoinRequest& request) = 0;
   // Of the agent of a task: nobody but its session tells how it does. False: nobody awaits it any
   // more.
   virtual bool on_session_open(const job::TaskId& task) = 0;
@@ -21,4 +21,4 @@ class Joining : public cluster::Cluster {
                                const std::optional<std::string>& farewell) = 0;
 };
 
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

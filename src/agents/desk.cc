@@ -1,4 +1,4 @@
-#include "registry/desk.h"
+#include "agents/desk.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -8,7 +8,7 @@
 #include "base/overloaded.h"
 #include "base/strings.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 
 namespace {
 
@@ -28,13 +28,16 @@ constexpr int kMaxHeartbeatsPerSecond = 2000;
 constexpr int kHeartbeatsInALease = 10;
 
 // Whether a session may begin with it.
-bool may_open(const AgentMessage& message) {
+bool may_open(const registry::AgentMessage& message) {
   return std::visit(
       base::Overloaded{
-          [](const ReportMessage&) { return true; },
-          [](const base::OneOf<StartedMessage, ExitedMessage, HeartbeatMessage, LogMessage,
-                               PortLostMessage, FiguresMessage, RendezvousMessage, AskMessage,
-                               AnswerMessage> auto&) { return false; },
+          [](const registry::ReportMessage&) { return true; },
+          [](const base::OneOf<
+              registry::StartedMessage, registry::ExitedMessage, registry::HeartbeatMessage,
+              registry::LogMessage, registry::PortLostMessage, registry::FiguresMessage,
+              registry::RendezvousMessage, registry::AskMessage, registry::AnswerMessage> auto&) {
+            return false;
+          },
       },
       message);
 }
@@ -58,7 +61,7 @@ void Desk::expect(const job::TaskId& task, int attempt) {
   Expected& expected = expected_[task];
   if (expected.agent_attempt == attempt) return;
   GANGRUN_CHECK(attempt > expected.attempt, job::to_string(task), attempt, expected.attempt);
-  const std::optional<SessionId> former = expected.session;
+  const std::optional<registry::SessionId> former = expected.session;
   expected = Expected{};
   expected.agent_attempt = expected.attempt = attempt;
   if (former) refuse(*former, base::format("attempt {} takes its place", attempt), false);
@@ -76,17 +79,17 @@ void Desk::set_generation(int newest) {
   rendezvous_.clear();
 }
 
-void Desk::on_opened(SessionId session, base::Instant now) {
+void Desk::on_opened(registry::SessionId session, base::Instant now) {
   const auto [entry, inserted] = sessions_.try_emplace(session);
   GANGRUN_CHECK(inserted, session);
   set_deadline(session, entry->second, now + patience(entry->second));
 }
 
-void Desk::on_frame(SessionId id, std::string_view frame, base::Instant now) {
+void Desk::on_frame(registry::SessionId id, std::string_view frame, base::Instant now) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
   Session& session = found->second;
-  auto message = decode_agent_message(frame);
+  auto message = registry::decode_agent_message(frame);
   const bool opened = session.phase == Phase::kOpened;
   if (!message.ok()) {
     log_once(Offence::kMalformed, opened ? "" : job::to_string(session.task),
@@ -103,7 +106,7 @@ void Desk::on_frame(SessionId id, std::string_view frame, base::Instant now) {
   std::visit([&](auto& value) { handle(id, session, value, now); }, *message);
 }
 
-void Desk::on_closed(SessionId session, std::optional<std::string> farewell) {
+void Desk::on_closed(registry::SessionId session, std::optional<std::string> farewell) {
   auto lost = remove(session);
   if (!lost) return;
   lost->farewell = std::move(farewell);
@@ -123,7 +126,7 @@ void Desk::on_time(base::Instant now) {
     }
   }
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
-    const SessionId id = deadlines_.begin()->second;
+    const registry::SessionId id = deadlines_.begin()->second;
     auto lost = remove(id);
     const std::string_view reason = lost ? "no heartbeat for too long" : "did not report in time";
     log_once(Offence::kSilent, lost ? job::to_string(lost->task) : "", reason);
@@ -132,7 +135,8 @@ void Desk::on_time(base::Instant now) {
   }
 }
 
-void Desk::handle(SessionId id, Session& session, const ReportMessage& message, base::Instant now) {
+void Desk::handle(registry::SessionId id, Session& session, const registry::ReportMessage& message,
+                  base::Instant now) {
   if (session.phase == Phase::kOpened) {
     first_report(id, session, message, now);
   } else {
@@ -140,7 +144,7 @@ void Desk::handle(SessionId id, Session& session, const ReportMessage& message, 
   }
 }
 
-std::optional<Desk::Objection> Desk::objection_to(const ReportMessage& message) const {
+std::optional<Desk::Objection> Desk::objection_to(const registry::ReportMessage& message) const {
   const auto found = expected_.find(message.task);
   if (found == expected_.end()) return Objection{Offence::kUnknown, "the job has no such task"};
   const Expected& expected = found->second;
@@ -160,7 +164,8 @@ std::optional<Desk::Objection> Desk::objection_to(const ReportMessage& message) 
                      base::format("generation {} is unknown, the newest is {}", message.generation,
                                   newest_generation_)};
   }
-  const bool runs = message.state == AgentState::kStarting || message.state == AgentState::kRunning;
+  const bool runs = message.state == registry::AgentState::kStarting ||
+                    message.state == registry::AgentState::kRunning;
   if (message.run_attempt > expected.attempt || (runs && message.run_attempt < expected.attempt)) {
     return Objection{message.run_attempt < expected.attempt ? Offence::kLate : Offence::kUnknown,
                      base::format("attempt {} is reported, attempt {} is the current one",
@@ -169,8 +174,8 @@ std::optional<Desk::Objection> Desk::objection_to(const ReportMessage& message) 
   return std::nullopt;
 }
 
-void Desk::first_report(SessionId id, Session& session, const ReportMessage& message,
-                        base::Instant now) {
+void Desk::first_report(registry::SessionId id, Session& session,
+                        const registry::ReportMessage& message, base::Instant now) {
   if (auto objection = objection_to(message)) {
     log_once(objection->offence, job::to_string(message.task), objection->reason);
     return refuse(id, objection->reason, objection->retry);
@@ -178,9 +183,10 @@ void Desk::first_report(SessionId id, Session& session, const ReportMessage& mes
   attach(id, session, message, now);
 }
 
-void Desk::attach(SessionId id, Session& session, const ReportMessage& message, base::Instant now) {
+void Desk::attach(registry::SessionId id, Session& session, const registry::ReportMessage& message,
+                  base::Instant now) {
   Expected& expected = expected_.at(message.task);
-  const bool has_run = message.state != AgentState::kWaiting;
+  const bool has_run = message.state != registry::AgentState::kWaiting;
   const bool known = expected.address.has_value() || has_run;
   const bool moved = !has_run && expected.address != message.address;
   const int current = expected.attempt;
@@ -191,18 +197,18 @@ void Desk::attach(SessionId id, Session& session, const ReportMessage& message, 
   session.attempt = has_run ? message.run_attempt : message.attempt;
   session.generation = message.generation;
   switch (message.state) {
-    case AgentState::kWaiting: session.phase = Phase::kWaiting; break;
-    case AgentState::kStarting: session.phase = Phase::kStarting; break;
-    case AgentState::kRunning: session.phase = Phase::kRunning; break;
-    case AgentState::kExited: session.phase = Phase::kEnded; break;
+    case registry::AgentState::kWaiting: session.phase = Phase::kWaiting; break;
+    case registry::AgentState::kStarting: session.phase = Phase::kStarting; break;
+    case registry::AgentState::kRunning: session.phase = Phase::kRunning; break;
+    case registry::AgentState::kExited: session.phase = Phase::kEnded; break;
   }
   session.renewed_at = now;
   set_deadline(id, session, now + patience(session));
-  send(id, WelcomeMessage{options_.heartbeat, options_.master_lost});
+  send(id, registry::WelcomeMessage{options_.heartbeat, options_.master_lost});
   const bool is_current = has_run && message.run_attempt == current;
   if (known) {
     output_.event(Reattached{message.task, current, message.address, message.pid,
-                             is_current ? message.state : AgentState::kWaiting,
+                             is_current ? message.state : registry::AgentState::kWaiting,
                              is_current ? message.generation : 0, message.user_pid,
                              message.more_ports, message.address_reason, message.control});
   }
@@ -211,7 +217,7 @@ void Desk::attach(SessionId id, Session& session, const ReportMessage& message, 
                            message.address_reason, message.control});
   }
   if (!is_current) return;
-  if (message.state == AgentState::kRunning) {
+  if (message.state == registry::AgentState::kRunning) {
     tell_started(Started{message.task, current, message.generation, message.user_pid});
   } else if (message.exit) {
     tell_exited(job::Exited{message.task, current, message.exit->report, now - message.exit->ago});
@@ -232,13 +238,13 @@ void Desk::tell_exited(job::Exited event) {
   output_.event(std::move(event));
 }
 
-void Desk::new_address(Session& session, const ReportMessage& message) {
+void Desk::new_address(Session& session, const registry::ReportMessage& message) {
   const std::string who = job::to_string(session.task);
   Expected& expected = expected_.at(session.task);
   if (message.task != session.task || message.attempt != expected.agent_attempt) {
     return log_once(Offence::kUnexpected, who, "reports as another task or attempt");
   }
-  if (message.state != AgentState::kWaiting || session.phase == Phase::kStarting ||
+  if (message.state != registry::AgentState::kWaiting || session.phase == Phase::kStarting ||
       session.phase == Phase::kRunning) {
     return log_once(Offence::kUnexpected, who, "reports again while it runs");
   }
@@ -269,7 +275,8 @@ bool Desk::is_current(const Session& session, std::string_view what, int attempt
   return true;
 }
 
-void Desk::handle(SessionId, Session& session, const StartedMessage& message, base::Instant) {
+void Desk::handle(registry::SessionId, Session& session, const registry::StartedMessage& message,
+                  base::Instant) {
   if (!is_current(session, "started", message.attempt, message.generation)) return;
   if (session.phase != Phase::kStarting) {
     return log_once(Offence::kUnexpected, job::to_string(session.task),
@@ -279,7 +286,8 @@ void Desk::handle(SessionId, Session& session, const StartedMessage& message, ba
   tell_started(Started{session.task, session.attempt, message.generation, message.pid});
 }
 
-void Desk::handle(SessionId, Session& session, const ExitedMessage& message, base::Instant now) {
+void Desk::handle(registry::SessionId, Session& session, const registry::ExitedMessage& message,
+                  base::Instant now) {
   if (!is_current(session, "exited", message.attempt, message.generation)) return;
   if (session.phase != Phase::kStarting && session.phase != Phase::kRunning) {
     return log_once(Offence::kUnexpected, job::to_string(session.task), "exited without a run");
@@ -289,21 +297,23 @@ void Desk::handle(SessionId, Session& session, const ExitedMessage& message, bas
       job::Exited{session.task, session.attempt, message.exit.report, now - message.exit.ago});
 }
 
-void Desk::handle(SessionId id, Session& session, const HeartbeatMessage& message,
-                  base::Instant now) {
+void Desk::handle(registry::SessionId id, Session& session,
+                  const registry::HeartbeatMessage& message, base::Instant now) {
   session.renewed_at = now;
   Heartbeat event{session.task, expected_.at(session.task).attempt, message.memory_bytes,
                   message.cpu_seconds, message.progress};
-  send(id, AliveMessage{});
+  send(id, registry::AliveMessage{});
   output_.event(std::move(event));
 }
 
-void Desk::handle(SessionId, Session& session, LogMessage& message, base::Instant) {
+void Desk::handle(registry::SessionId, Session& session, registry::LogMessage& message,
+                  base::Instant) {
   output_.event(LogLines{session.task, expected_.at(session.task).attempt, message.stream,
                          std::move(message.lines), message.dropped, std::move(message.incomplete)});
 }
 
-void Desk::handle(SessionId, Session& session, const PortLostMessage& message, base::Instant) {
+void Desk::handle(registry::SessionId, Session& session, const registry::PortLostMessage& message,
+                  base::Instant) {
   if (!is_current(session, "port_lost", message.attempt, message.generation)) return;
   if (session.port_lost) {
     return log_once(Offence::kDuplicate, job::to_string(session.task),
@@ -325,7 +335,8 @@ bool Desk::is_running(const Session& session, std::string_view what, int attempt
   return false;
 }
 
-void Desk::handle(SessionId, Session& session, FiguresMessage& message, base::Instant) {
+void Desk::handle(registry::SessionId, Session& session, registry::FiguresMessage& message,
+                  base::Instant) {
   if (!is_running(session, "figures", message.attempt, message.generation)) return;
   output_.event(FiguresTold{session.task, message.attempt, std::move(message.figures)});
 }
@@ -375,7 +386,7 @@ bool Desk::send_start(const job::TaskId& task, int attempt, int restarts, Starts
   return true;
 }
 
-void Desk::send(SessionId id, const MasterMessage& message) {
+void Desk::send(registry::SessionId id, const registry::MasterMessage& message) {
   output_.send(id, std::make_shared<const std::string>(encode(message)));
 }
 
@@ -391,23 +402,23 @@ bool Desk::send_stop(const job::TaskId& task, std::chrono::milliseconds grace) {
     tell_exited(job::Exited{task, current, report, session->renewed_at});
     return true;
   }
-  send(id, StopMessage{grace});
+  send(id, registry::StopMessage{grace});
   return true;
 }
 
 bool Desk::send_end(const job::TaskId& task, std::chrono::milliseconds grace) {
   const auto [id, session] = session_of(task);
   if (session == nullptr) return false;
-  send(id, EndMessage{grace});
+  send(id, registry::EndMessage{grace});
   return true;
 }
 
-std::optional<Place> Desk::place(const job::TaskId& task) const {
+std::optional<KnownPlace> Desk::place(const job::TaskId& task) const {
   const auto found = expected_.find(task);
   if (found == expected_.end()) return std::nullopt;
   const Expected& expected = found->second;
-  return Place{expected.attempt, expected.address, expected.session.has_value(), expected.by_rest,
-               expected.control};
+  return KnownPlace{expected.attempt, expected.address, expected.session.has_value(),
+                    expected.by_rest, expected.control};
 }
 
 base::Duration Desk::patience(const Session& session) const {
@@ -415,19 +426,19 @@ base::Duration Desk::patience(const Session& session) const {
   return options_.heartbeat * kMissedHeartbeats;
 }
 
-void Desk::set_deadline(SessionId id, Session& session, base::Instant deadline) {
+void Desk::set_deadline(registry::SessionId id, Session& session, base::Instant deadline) {
   deadlines_.erase({session.deadline, id});
   session.deadline = deadline;
   deadlines_.emplace(deadline, id);
 }
 
-void Desk::refuse(SessionId id, const std::string& reason, bool retry) {
+void Desk::refuse(registry::SessionId id, const std::string& reason, bool retry) {
   remove(id);
-  send(id, RefusedMessage{reason, retry});
+  send(id, registry::RefusedMessage{reason, retry});
   output_.close(id, reason);
 }
 
-std::optional<SessionLost> Desk::remove(SessionId id) {
+std::optional<SessionLost> Desk::remove(registry::SessionId id) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return std::nullopt;
   const Session session = std::move(found->second);
@@ -441,7 +452,7 @@ std::optional<SessionLost> Desk::remove(SessionId id) {
   return SessionLost{session.task, expected->second.attempt, session.renewed_at, {}};
 }
 
-std::pair<SessionId, Desk::Session*> Desk::session_of(const job::TaskId& task) {
+std::pair<registry::SessionId, Desk::Session*> Desk::session_of(const job::TaskId& task) {
   const auto found = expected_.find(task);
   if (found == expected_.end() || !found->second.session) return {0, nullptr};
   return {*found->second.session, &sessions_.at(*found->second.session)};
@@ -452,4 +463,4 @@ void Desk::log_once(Offence offence, const std::string& who, std::string_view wh
   logger_.warning("registry: {}: {}", who.empty() ? "a session" : who, one_line(what));
 }
 
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

@@ -1,11 +1,11 @@
-#include "registry/rendezvous_store.h"
+#include "agents/rendezvous_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/format.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 namespace {
 
 using testing::ElementsAre;
@@ -84,7 +84,7 @@ TEST(RendezvousStore, ANewGenerationBeginsWithNothing) {
 
 TEST(RendezvousStore, HasNoMoreBytesThanItMay) {
   RendezvousStore store;
-  const std::string value(kMaxRendezvousValueBytes, 'v');
+  const std::string value(registry::kMaxRendezvousValueBytes, 'v');
   std::size_t puts = 0;
   while (store.put(kFirst, base::format("global/{}", puts), value).ok()) ++puts;
   EXPECT_LE(store.bytes(), kMaxRendezvousBytes);
@@ -115,4 +115,4 @@ TEST(RendezvousStore, HasNoMoreKeysAndReadersThanItMay) {
 }
 
 }  // namespace
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

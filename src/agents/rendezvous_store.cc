@@ -1,8 +1,8 @@
-#include "registry/rendezvous_store.h"
+#include "agents/rendezvous_store.h"
 
 #include "base/format.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 
 base::Result<std::vector<RendezvousStore::Reader>> RendezvousStore::put(const job::TaskId& owner,
                                                                         const std::string& key,
@@ -46,7 +46,7 @@ base::Result<> RendezvousStore::wait(const std::string& key, const Reader& reade
 }
 
 void RendezvousStore::erase(const std::string& key) {
-  for (const std::string& gone : {key, rank_key_of(key)}) {
+  for (const std::string& gone : {key, registry::rank_key_of(key)}) {
     if (const auto found = entries_.find(gone); found != entries_.end()) remove(found);
   }
 }
@@ -57,7 +57,7 @@ void RendezvousStore::forget_owner(const job::TaskId& owner) {
   }
 }
 
-void RendezvousStore::forget_readers(SessionId session) {
+void RendezvousStore::forget_readers(registry::SessionId session) {
   for (auto waiting = readers_.begin(); waiting != readers_.end();) {
     reader_count_ -= std::erase_if(waiting->second,
                                    [&](const Reader& reader) { return reader.session == session; });
@@ -76,10 +76,4 @@ RendezvousStore::Entries::iterator RendezvousStore::remove(Entries::iterator ent
   return entries_.erase(entry);
 }
 
-std::string rank_key_of(const std::string& key) {
-  const std::size_t slash = key.rfind('/');
-  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-  return key.substr(0, name) + "rank_" + key.substr(name);
-}
-
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

@@ -11,7 +11,7 @@
 #include "job/task_id.h"
 #include "registry/messages.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 
 // Of one job. A rank of gloo keeps 136 bytes for each of the others, in each of three scopes.
 inline constexpr std::size_t kMaxRendezvousKeys = 100'000;
@@ -24,7 +24,7 @@ class RendezvousStore {
  public:
   // An agent's question that waits for a key.
   struct Reader {
-    SessionId session = 0;
+    registry::SessionId session = 0;
     int attempt = 0;
     std::int64_t id = 0;
 
@@ -45,7 +45,7 @@ class RendezvousStore {
 
   // What the former process of a task has put: nobody is there any more.
   void forget_owner(const job::TaskId& owner);
-  void forget_readers(SessionId session);
+  void forget_readers(registry::SessionId session);
   // The next generation has begun.
   void clear();
 
@@ -66,7 +66,4 @@ class RendezvousStore {
   std::size_t reader_count_ = 0;
 };
 
-// "SCOPE/rank_N" of "SCOPE/N".
-std::string rank_key_of(const std::string& key);
-
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "agents/server.h"
 #include "net/certificate.h"
 #include "net/client.h"
 #include "registry/paths.h"
-#include "registry/server.h"
 #include "registry/test_registry.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 namespace {
 
 using std::chrono::milliseconds;
@@ -56,16 +56,17 @@ class ServerLoadTest : public testing::Test {
   void open(int index) {
     Peer& peer = peers[static_cast<std::size_t>(index)];
     peer.connecting = net::connect_channel(
-        loop, endpoint, std::string(kAgentPath), net::Headers{{"Authorization", "Bearer secret"}},
-        test_deadline(), [index, &peer](auto channel) {
+        loop, endpoint, std::string(registry::kAgentPath),
+        net::Headers{{"Authorization", "Bearer secret"}}, registry::test_deadline(),
+        [index, &peer](auto channel) {
           ASSERT_TRUE(channel.ok()) << channel.error().message;
           peer.channel = *std::move(channel);
           peer.channel->on_closed([&peer](const base::Error&) { peer.closed = true; });
-          ReportMessage report;
+          registry::ReportMessage report;
           report.task = {"worker", index};
           report.address = address_of(index);
           report.pid = 1;
-          peer.channel->send(encode(AgentMessage(report)));
+          peer.channel->send(encode(registry::AgentMessage(report)));
           const bool reads = index < kPolite;
           if (reads)
             peer.channel->on_message([&peer](std::string_view frame) { read(peer, frame); });
@@ -102,13 +103,15 @@ class ServerLoadTest : public testing::Test {
     for (int index = kPolite + kStalled; index < kAll; ++index) {
       Peer& peer = peers[static_cast<std::size_t>(index)];
       if (peer.closed) continue;
-      const std::string line(kMaxLogLineBytes, 'x');
-      const LogMessage lines{
-          Stream::kOut, std::vector<std::string>(kMaxBytesOfLogMessage / kMaxLogLineBytes, line),
+      const std::string line(registry::kMaxLogLineBytes, 'x');
+      const registry::LogMessage lines{
+          registry::Stream::kOut,
+          std::vector<std::string>(registry::kMaxBytesOfLogMessage / registry::kMaxLogLineBytes,
+                                   line),
           0};
       while (peer.channel->queued_bytes() < kFloodBytes) {
-        peer.channel->send(encode(AgentMessage(lines)));
-        peer.channel->send(encode(AgentMessage(HeartbeatMessage{})));
+        peer.channel->send(encode(registry::AgentMessage(lines)));
+        peer.channel->send(encode(registry::AgentMessage(registry::HeartbeatMessage{})));
       }
     }
     flooding = loop.after(milliseconds(1), [this] { flood(); });
@@ -124,10 +127,12 @@ class ServerLoadTest : public testing::Test {
     for (int index = 0; index < kAll; ++index) server.send_start({"worker", index}, 1, 0);
   }
 
-  bool wait(const std::function<bool()>& done) { return loop.run_until(done, test_deadline()); }
+  bool wait(const std::function<bool()>& done) {
+    return loop.run_until(done, registry::test_deadline());
+  }
 
   net::EventLoop loop;
-  LogRecorder log;
+  registry::LogRecorder log;
   net::Endpoint endpoint;
   int reported = 0;
   std::vector<job::TaskId> lost;
@@ -145,7 +150,8 @@ TEST_F(ServerLoadTest, TheOthersAreToldAllTheSame) {
   start_all(1);
   EXPECT_TRUE(wait([&] { return polite_have(1); }));
   for (int index = 0; index < kPolite; ++index) {
-    peers[static_cast<std::size_t>(index)].channel->send(encode(AgentMessage(HeartbeatMessage{})));
+    peers[static_cast<std::size_t>(index)].channel->send(
+        encode(registry::AgentMessage(registry::HeartbeatMessage{})));
   }
   EXPECT_TRUE(wait([&] {
     return std::all_of(peers.begin(), peers.begin() + kPolite,
@@ -165,7 +171,9 @@ TEST_F(ServerLoadTest, WhoNeverReadsLosesItsSession) {
     for (int index = 0; index < kAll; ++index) {
       // The next generation is for a task that has ended.
       Peer& peer = peers[static_cast<std::size_t>(index)];
-      if (!peer.closed) peer.channel->send(encode(AgentMessage(ExitedMessage{1, generation, {}})));
+      if (!peer.closed)
+        peer.channel->send(
+            encode(registry::AgentMessage(registry::ExitedMessage{1, generation, {}})));
     }
   }
   EXPECT_GE(lost.size(), static_cast<std::size_t>(kStalled));
@@ -173,4 +181,4 @@ TEST_F(ServerLoadTest, WhoNeverReadsLosesItsSession) {
 }
 
 }  // namespace
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

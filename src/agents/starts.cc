@@ -1,10 +1,10 @@
-#include "registry/starts.h"
+#include "agents/starts.h"
 
 #include "base/format.h"
 #include "base/json.h"
 #include "net/packing.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 
 namespace {
 
@@ -20,7 +20,7 @@ std::string start_with(int attempt, int restarts, std::string_view member) {
 
 Starts::Starts(job::ClusterSpec spec, std::size_t outline_above)
     : spec_(std::move(spec)),
-      encoded_spec_(encode_cluster_spec(spec_)),
+      encoded_spec_(registry::encode_cluster_spec(spec_)),
       by_outline_(encoded_spec_.size() > outline_above) {
   if (by_outline_) return;
   member_ = encoded_spec_.size() <= kMaxPlainSpecBytes
@@ -28,18 +28,18 @@ Starts::Starts(job::ClusterSpec spec, std::size_t outline_above)
                 : base::format(R"("packed":"{}")", net::pack(encoded_spec_));
 }
 
-Frame Starts::message_for(const job::TaskId& task, int attempt, int restarts) {
+registry::Frame Starts::message_for(const job::TaskId& task, int attempt, int restarts) {
   if (by_outline_) {
     const std::string own = base::dump_json(job::outline_to_json(spec_, task));
     return std::make_shared<const std::string>(
         start_with(attempt, restarts, base::format(R"("outline":{})", own)));
   }
   if (kept_.size() > kMaxKept) kept_.clear();
-  Frame& message = kept_[{attempt, restarts}];
+  registry::Frame& message = kept_[{attempt, restarts}];
   if (!message) {
     message = std::make_shared<const std::string>(start_with(attempt, restarts, member_));
   }
   return message;
 }
 
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

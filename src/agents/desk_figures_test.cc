@@ -5,12 +5,13 @@
 #include <chrono>
 #include <vector>
 
+#include "agents/desk.h"
+#include "agents/starts.h"
+#include "agents/test_desk.h"
 #include "job/test_tasks.h"
-#include "registry/desk.h"
-#include "registry/starts.h"
 #include "registry/test_registry.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 namespace {
 
 using std::chrono::milliseconds;
@@ -24,42 +25,43 @@ class DeskFiguresTest : public testing::Test {
   void SetUp() override {
     desk.expect(job::kWorker0, 1);
     desk.on_opened(1, now);
-    frame(ReportMessage{job::kWorker0, 1, {"h", 1}, 9, AgentState::kWaiting, 0, 0, 0, {}});
+    frame(registry::ReportMessage{
+        job::kWorker0, 1, {"h", 1}, 9, registry::AgentState::kWaiting, 0, 0, 0, {}});
     Starts starts({1, {}});
     desk.send_start(job::kWorker0, 1, 0, starts);
-    frame(StartedMessage{1, 1, 5});
+    frame(registry::StartedMessage{1, 1, 5});
     out.events.clear();
     out.sent.clear();
   }
 
-  void frame(const AgentMessage& message) { desk.on_frame(1, encode(message), now); }
+  void frame(const registry::AgentMessage& message) { desk.on_frame(1, encode(message), now); }
 
   base::Instant now = base::Instant(std::chrono::seconds(1000));
   Recorder out;
-  LogRecorder log;
+  registry::LogRecorder log;
   Desk desk{DeskOptions{milliseconds(1000), milliseconds(60'000)}, out, log};
 };
 
 TEST_F(DeskFiguresTest, TheyArePassedOn) {
   const job::Figures figures = {{"step", job::Figure(std::int64_t{1})}};
-  frame(FiguresMessage{1, 1, figures});
+  frame(registry::FiguresMessage{1, 1, figures});
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(FiguresTold{job::kWorker0, 1, figures})));
 }
 
 TEST_F(DeskFiguresTest, OfAnotherRunNothingCounts) {
-  frame(FiguresMessage{2, 1, {}});
-  frame(FiguresMessage{1, 2, {}});
+  frame(registry::FiguresMessage{2, 1, {}});
+  frame(registry::FiguresMessage{1, 2, {}});
   EXPECT_THAT(out.events, IsEmpty());
   EXPECT_EQ(log.lines.size(), 2U);
 }
 
 TEST_F(DeskFiguresTest, AfterItsEndARunHasNoneAnyMore) {
-  frame(ExitedMessage{1, 1, {}});
+  frame(registry::ExitedMessage{1, 1, {}});
   out.events.clear();
-  frame(FiguresMessage{1, 1, {}});
+  frame(registry::FiguresMessage{1, 1, {}});
   EXPECT_THAT(out.events, IsEmpty());
   EXPECT_THAT(log.lines, ElementsAre(HasSubstr("figures without a run")));
 }
 
 }  // namespace
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

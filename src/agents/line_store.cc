@@ -1,17 +1,17 @@
-#include "registry/line_store.h"
+#include "agents/line_store.h"
 
 #include <algorithm>
 
 #include "job/described.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 
 namespace {
 
 // What a line costs beside its text.
 constexpr std::size_t kLineOverhead = 64;
 
-std::size_t cost_of(const KeptLine& line) { return line.text.size() + kLineOverhead; }
+std::size_t cost_of(const registry::KeptLine& line) { return line.text.size() + kLineOverhead; }
 
 }  // namespace
 
@@ -26,8 +26,8 @@ void LineStore::add(const job::TaskId& task, bool is_error, std::string_view tex
   }
 }
 
-KeptLines LineStore::from(std::int64_t from) const {
-  KeptLines result;
+registry::KeptLines LineStore::from(std::int64_t from) const {
+  registry::KeptLines result;
   const std::int64_t start = std::clamp(from, first_, next());
   result.missed = std::max<std::int64_t>(start - from, 0);
   result.next = start;
@@ -41,11 +41,4 @@ KeptLines LineStore::from(std::int64_t from) const {
   return result;
 }
 
-base::Result<> ErrorOrOutput::read(const base::Json& json, std::string_view key, bool& is_error) {
-  std::string stream;
-  GANGRUN_TRY(base::JsonOf<std::string>::read(json, key, stream));
-  is_error = stream == "err";
-  return {};
-}
-
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "agents/rendezvous_store.h"
+#include "agents/starts.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -21,10 +23,8 @@
 #include "job/exit_report.h"
 #include "job/task_id.h"
 #include "registry/messages.h"
-#include "registry/rendezvous_store.h"
-#include "registry/starts.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 
 // How long a new session may take to report.
 inline constexpr std::chrono::milliseconds kReportTimeout = std::chrono::seconds(10);
@@ -48,7 +48,7 @@ struct Reported {
   std::int64_t pid = 0;  // of the agent
   std::vector<std::uint16_t> more_ports{};
   std::string address_reason{};
-  std::optional<ControlAddress> control{};
+  std::optional<registry::ControlAddress> control{};
 
   friend bool operator==(const Reported&, const Reported&) = default;
 };
@@ -61,12 +61,12 @@ struct Reattached {
   job::Address address;
   std::int64_t pid = 0;
   // Of the current attempt; kWaiting where the agent knows nothing of it yet.
-  AgentState state = AgentState::kWaiting;
+  registry::AgentState state = registry::AgentState::kWaiting;
   int generation = 0;
   std::int64_t user_pid = 0;
   std::vector<std::uint16_t> more_ports{};
   std::string address_reason{};
-  std::optional<ControlAddress> control{};
+  std::optional<registry::ControlAddress> control{};
 
   friend bool operator==(const Reattached&, const Reattached&) = default;
 };
@@ -94,7 +94,7 @@ struct Heartbeat {
 struct LogLines {
   job::TaskId task;
   int attempt = 1;
-  Stream stream = Stream::kOut;
+  registry::Stream stream = registry::Stream::kOut;
   std::vector<std::string> lines;
   std::int64_t dropped = 0;
   std::string incomplete{};  // why lines are not in the task's log file
@@ -133,7 +133,7 @@ struct FiguresTold {
 // The task's agent asks the master; to be answered by send_answer().
 struct Asked {
   job::TaskId task;
-  AskMessage question;
+  registry::AskMessage question;
 
   friend bool operator==(const Asked&, const Asked&) = default;
 };
@@ -141,7 +141,7 @@ struct Asked {
 // To a send_ask().
 struct Answered {
   job::TaskId task;
-  AnswerMessage answer;
+  registry::AnswerMessage answer;
 
   friend bool operator==(const Answered&, const Answered&) = default;
 };
@@ -154,9 +154,9 @@ using DeskEvent = std::variant<Reported, Reattached, Started, job::Exited, Heart
 class DeskOutput {
  public:
   virtual ~DeskOutput() = default;
-  virtual void send(SessionId session, Frame frame) = 0;
+  virtual void send(registry::SessionId session, registry::Frame frame) = 0;
   // The desk has forgotten the session. What was sent before is still to be delivered.
-  virtual void close(SessionId session, std::string_view reason) = 0;
+  virtual void close(registry::SessionId session, std::string_view reason) = 0;
   virtual void event(DeskEvent event) = 0;
 };
 
@@ -170,15 +170,15 @@ struct DeskOptions {
 };
 
 // What the registry knows of one expected task.
-struct Place {
+struct KnownPlace {
   int attempt = 1;                      // the current one
   std::optional<job::Address> address;  // the last one reported
   bool connected = false;               // an agent's session is open
   bool by_rest = false;                 // reported without an agent
   // Of its agent, on the host of its address.
-  std::optional<ControlAddress> control{};
+  std::optional<registry::ControlAddress> control{};
 
-  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator==(const KnownPlace&, const KnownPlace&) = default;
 };
 
 // The master's side of all sessions: turns frames into events. No socket, no clock: it is told what
@@ -196,10 +196,10 @@ class Desk {
   // Tells a new desk what its predecessor had published: runs of later generations are refused.
   void set_generation(int newest);
 
-  void on_opened(SessionId session, base::Instant now);
-  void on_frame(SessionId id, std::string_view frame, base::Instant now);
+  void on_opened(registry::SessionId session, base::Instant now);
+  void on_frame(registry::SessionId id, std::string_view frame, base::Instant now);
   // The other side is gone. Sessions that the desk closed itself may be named too.
-  void on_closed(SessionId session, std::optional<std::string> farewell = {});
+  void on_closed(registry::SessionId session, std::optional<std::string> farewell = {});
   // When on_time() has something to do next, if ever.
   [[nodiscard]] std::optional<base::Instant> next_deadline() const;
   void on_time(base::Instant now);
@@ -217,9 +217,9 @@ class Desk {
   // attempt, nothing is sent: Exited follows at once.
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
-  bool send_ask(const job::TaskId& task, AskMessage question);
+  bool send_ask(const job::TaskId& task, registry::AskMessage question);
   // Nobody waits for one whose session is gone.
-  void send_answer(const job::TaskId& task, AnswerMessage answer);
+  void send_answer(const job::TaskId& task, registry::AnswerMessage answer);
 
   // A key of the rendezvous from outside the gang. kFailedPrecondition before the first generation.
   base::Result<> put_key(const std::string& key, std::string value);
@@ -227,7 +227,7 @@ class Desk {
   // change.
   [[nodiscard]] const std::string* find_key(const std::string& key) const;
 
-  [[nodiscard]] std::optional<Place> place(const job::TaskId& task) const;
+  [[nodiscard]] std::optional<KnownPlace> place(const job::TaskId& task) const;
   [[nodiscard]] std::size_t session_count() const { return sessions_.size(); }
 
  private:
@@ -263,62 +263,74 @@ class Desk {
     int started_attempt = 0;
     int exited_attempt = 0;
     std::optional<job::Address> address;
-    std::optional<ControlAddress> control;
-    std::optional<SessionId> session;
+    std::optional<registry::ControlAddress> control;
+    std::optional<registry::SessionId> session;
     bool by_rest = false;
   };
 
-  void handle(SessionId id, Session& session, const ReportMessage& message, base::Instant now);
-  void handle(SessionId id, Session& session, const StartedMessage& message, base::Instant now);
-  void handle(SessionId id, Session& session, const ExitedMessage& message, base::Instant now);
-  void handle(SessionId id, Session& session, const HeartbeatMessage& message, base::Instant now);
-  void handle(SessionId id, Session& session, LogMessage& message, base::Instant now);
-  void handle(SessionId id, Session& session, const PortLostMessage& message, base::Instant now);
-  void handle(SessionId id, Session& session, FiguresMessage& message, base::Instant now);
-  void handle(SessionId id, Session& session, RendezvousMessage& message, base::Instant now);
-  void handle(SessionId id, Session& session, AskMessage& message, base::Instant now);
-  void handle(SessionId id, Session& session, AnswerMessage& message, base::Instant now);
+  void handle(registry::SessionId id, Session& session, const registry::ReportMessage& message,
+              base::Instant now);
+  void handle(registry::SessionId id, Session& session, const registry::StartedMessage& message,
+              base::Instant now);
+  void handle(registry::SessionId id, Session& session, const registry::ExitedMessage& message,
+              base::Instant now);
+  void handle(registry::SessionId id, Session& session, const registry::HeartbeatMessage& message,
+              base::Instant now);
+  void handle(registry::SessionId id, Session& session, registry::LogMessage& message,
+              base::Instant now);
+  void handle(registry::SessionId id, Session& session, const registry::PortLostMessage& message,
+              base::Instant now);
+  void handle(registry::SessionId id, Session& session, registry::FiguresMessage& message,
+              base::Instant now);
+  void handle(registry::SessionId id, Session& session, registry::RendezvousMessage& message,
+              base::Instant now);
+  void handle(registry::SessionId id, Session& session, registry::AskMessage& message,
+              base::Instant now);
+  void handle(registry::SessionId id, Session& session, registry::AnswerMessage& message,
+              base::Instant now);
 
-  void first_report(SessionId id, Session& session, const ReportMessage& message,
-                    base::Instant now);
+  void first_report(registry::SessionId id, Session& session,
+                    const registry::ReportMessage& message, base::Instant now);
   // Why a first report does not count; empty when it does.
   struct Objection {
     Offence offence = Offence::kUnknown;
     std::string reason;
     bool retry = false;
   };
-  [[nodiscard]] std::optional<Objection> objection_to(const ReportMessage& message) const;
-  void attach(SessionId id, Session& session, const ReportMessage& message, base::Instant now);
+  [[nodiscard]] std::optional<Objection> objection_to(const registry::ReportMessage& message) const;
+  void attach(registry::SessionId id, Session& session, const registry::ReportMessage& message,
+              base::Instant now);
   // Events of the current attempt that were not told before.
   void tell_started(Started event);
   void tell_exited(job::Exited event);
-  void new_address(Session& session, const ReportMessage& message);
+  void new_address(Session& session, const registry::ReportMessage& message);
   // Why the store did not do it, or nothing; a get that waits is not answered.
-  base::Result<> rendezvous(SessionId id, const Session& session, RendezvousMessage& message);
+  base::Result<> rendezvous(registry::SessionId id, const Session& session,
+                            registry::RendezvousMessage& message);
   void tell(const std::vector<RendezvousStore::Reader>& readers, const std::string& value);
   // Whether a message of this attempt and generation is about the run that the session was told to
   // start; logs where not.
   bool is_current(const Session& session, std::string_view what, int attempt, int generation);
   // Likewise, of a run that goes on as far as its agent has told.
   bool is_running(const Session& session, std::string_view what, int attempt, int generation);
-  void set_deadline(SessionId id, Session& session, base::Instant deadline);
-  void send(SessionId id, const MasterMessage& message);
-  void refuse(SessionId id, const std::string& reason, bool retry);
+  void set_deadline(registry::SessionId id, Session& session, base::Instant deadline);
+  void send(registry::SessionId id, const registry::MasterMessage& message);
+  void refuse(registry::SessionId id, const std::string& reason, bool retry);
   // Forgets a session; what it held, if the task still expects it.
-  std::optional<SessionLost> remove(SessionId id);
+  std::optional<SessionLost> remove(registry::SessionId id);
   [[nodiscard]] base::Duration patience(const Session& session) const;
-  std::pair<SessionId, Session*> session_of(const job::TaskId& task);
+  std::pair<registry::SessionId, Session*> session_of(const job::TaskId& task);
   void log_once(Offence offence, const std::string& who, std::string_view what);
 
   DeskOptions options_;
   DeskOutput& output_;
   base::Logger& logger_;
   std::map<job::TaskId, Expected> expected_;
-  std::map<SessionId, Session> sessions_;
-  std::set<std::pair<base::Instant, SessionId>> deadlines_;
+  std::map<registry::SessionId, Session> sessions_;
+  std::set<std::pair<base::Instant, registry::SessionId>> deadlines_;
   std::set<std::pair<Offence, std::string>> logged_;
   int newest_generation_ = 0;
   RendezvousStore rendezvous_;  // of the newest generation
 };
 
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

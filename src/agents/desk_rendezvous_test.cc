@@ -4,12 +4,13 @@
 
 #include <chrono>
 
+#include "agents/desk.h"
+#include "agents/starts.h"
+#include "agents/test_desk.h"
 #include "base/format.h"
-#include "registry/desk.h"
-#include "registry/starts.h"
 #include "registry/test_registry.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 namespace {
 
 using std::chrono::milliseconds;
@@ -20,16 +21,16 @@ using testing::IsEmpty;
 // "7: value" or "7: refused, why" for each answer, with its session before it.
 class Answers final : public DeskOutput {
  public:
-  void send(SessionId session, Frame frame) override {
-    const auto message = decode_master_message(*frame);
+  void send(registry::SessionId session, registry::Frame frame) override {
+    const auto message = registry::decode_master_message(*frame);
     ASSERT_TRUE(message.ok()) << *frame;
-    const auto* answer = std::get_if<RendezvousAnswerMessage>(&*message);
+    const auto* answer = std::get_if<registry::RendezvousAnswerMessage>(&*message);
     if (answer == nullptr) return;
     const std::string value = answer->value.empty() ? "done" : answer->value;
     const std::string what = answer->refused.empty() ? value : "refused, " + answer->refused;
     told.push_back(base::format("{} to {}: {}", answer->id, session, what));
   }
-  void close(SessionId, std::string_view) override {}
+  void close(registry::SessionId, std::string_view) override {}
   void event(DeskEvent) override {}
   std::vector<std::string> take() { return std::exchange(told, {}); }
 
@@ -40,43 +41,46 @@ class Answers final : public DeskOutput {
 class DeskRendezvousTest : public testing::Test {
  protected:
   void SetUp() override {
-    for (const SessionId session : {1, 2}) {
+    for (const registry::SessionId session : {1, 2}) {
       desk.expect(task(session), 1);
-      attach(session, AgentState::kWaiting, 0, 0);
+      attach(session, registry::AgentState::kWaiting, 0, 0);
     }
     start(1, 1);
   }
 
-  static job::TaskId task(SessionId session) { return {"worker", static_cast<int>(session) - 1}; }
-  void frame(SessionId session, const AgentMessage& message) {
+  static job::TaskId task(registry::SessionId session) {
+    return {"worker", static_cast<int>(session) - 1};
+  }
+  void frame(registry::SessionId session, const registry::AgentMessage& message) {
     desk.on_frame(session, encode(message), now);
   }
-  void attach(SessionId session, AgentState state, int run, int generation) {
+  void attach(registry::SessionId session, registry::AgentState state, int run, int generation) {
     desk.on_opened(session, now);
-    frame(session, ReportMessage{task(session), 1, {"h", 1}, 9, state, run, generation, 0, {}});
+    frame(session,
+          registry::ReportMessage{task(session), 1, {"h", 1}, 9, state, run, generation, 0, {}});
   }
-  void start_one(SessionId session, int attempt, int generation) {
+  void start_one(registry::SessionId session, int attempt, int generation) {
     Starts starts({generation, {}});
     desk.send_start(task(session), attempt, 0, starts);
-    frame(session, StartedMessage{attempt, generation, 5});
+    frame(session, registry::StartedMessage{attempt, generation, 5});
   }
   void start(int attempt, int generation) {
-    for (const SessionId session : {1, 2}) start_one(session, attempt, generation);
+    for (const registry::SessionId session : {1, 2}) start_one(session, attempt, generation);
   }
-  void ask(SessionId session, std::int64_t id, RendezvousAction action, std::string value = "",
-           int run = 1) {
-    frame(session, RendezvousMessage{run, run, id, action, "global/0", std::move(value)});
+  void ask(registry::SessionId session, std::int64_t id, registry::RendezvousAction action,
+           std::string value = "", int run = 1) {
+    frame(session, registry::RendezvousMessage{run, run, id, action, "global/0", std::move(value)});
   }
 
   base::Instant now = base::Instant(std::chrono::seconds(1000));
   Answers out;
-  LogRecorder log;
+  registry::LogRecorder log;
   Desk desk{DeskOptions{milliseconds(1000), milliseconds(60'000)}, out, log};
 };
 
-constexpr auto kGet = RendezvousAction::kGet;
-constexpr auto kPut = RendezvousAction::kPut;
-constexpr auto kDelete = RendezvousAction::kDelete;
+constexpr auto kGet = registry::RendezvousAction::kGet;
+constexpr auto kPut = registry::RendezvousAction::kPut;
+constexpr auto kDelete = registry::RendezvousAction::kDelete;
 
 TEST_F(DeskRendezvousTest, AGetIsAnsweredWhenTheKeyIsThere) {
   ask(2, 7, kGet);
@@ -111,7 +115,7 @@ TEST_F(DeskRendezvousTest, AProcessOfAnOldGenerationIsRefused) {
 
 TEST_F(DeskRendezvousTest, ATaskThatComesBackInItsGenerationStartsWithoutItsOldKeys) {
   ask(1, 3, kPut, "of the dead process");
-  frame(1, ExitedMessage{1, 1, {}});
+  frame(1, registry::ExitedMessage{1, 1, {}});
   start_one(1, 2, 1);
   out.take();
   ask(2, 7, kGet);
@@ -119,8 +123,8 @@ TEST_F(DeskRendezvousTest, ATaskThatComesBackInItsGenerationStartsWithoutItsOldK
 }
 
 TEST_F(DeskRendezvousTest, AnotherRunThanTheCurrentOneIsNotHeard) {
-  frame(1, RendezvousMessage{2, 1, 3, kPut, "global/0", "x"});
-  frame(1, RendezvousMessage{1, 2, 3, kPut, "global/0", "x"});
+  frame(1, registry::RendezvousMessage{2, 1, 3, kPut, "global/0", "x"});
+  frame(1, registry::RendezvousMessage{1, 2, 3, kPut, "global/0", "x"});
   EXPECT_THAT(out.take(), IsEmpty());
   EXPECT_EQ(log.lines.size(), 2U);
 }
@@ -136,29 +140,29 @@ TEST_F(DeskRendezvousTest, WhoHasGoneIsNotAnswered) {
 TEST_F(DeskRendezvousTest, ASuccessorLearnsTheKeysFromTheAgents) {
   Desk next{DeskOptions{milliseconds(1000), milliseconds(60'000)}, out, log};
   next.set_generation(1);
-  const auto reattach = [&](SessionId session) {
+  const auto reattach = [&](registry::SessionId session) {
     next.expect(task(session), 1);
     next.on_opened(session, now);
-    next.on_frame(
-        session,
-        encode(ReportMessage{task(session), 1, {"h", 1}, 9, AgentState::kRunning, 1, 1, 5, {}}),
-        now);
+    next.on_frame(session,
+                  encode(registry::ReportMessage{
+                      task(session), 1, {"h", 1}, 9, registry::AgentState::kRunning, 1, 1, 5, {}}),
+                  now);
   };
   reattach(2);
-  next.on_frame(2, encode(RendezvousMessage{1, 1, 7, kGet, "global/0", ""}), now);
+  next.on_frame(2, encode(registry::RendezvousMessage{1, 1, 7, kGet, "global/0", ""}), now);
   reattach(1);
-  next.on_frame(1, encode(RendezvousMessage{1, 1, 9, kPut, "global/0", "x"}), now);
+  next.on_frame(1, encode(registry::RendezvousMessage{1, 1, 9, kPut, "global/0", "x"}), now);
   EXPECT_THAT(out.take(), ElementsAre("9 to 1: done", "7 to 2: x"));
 }
 
 TEST_F(DeskRendezvousTest, AKeyFromOutsideIsForAllAndForItsGeneration) {
-  ask(1, 7, RendezvousAction::kGet);
+  ask(1, 7, registry::RendezvousAction::kGet);
   EXPECT_TRUE(desk.put_key("global/0", "end").ok());
-  ask(2, 8, RendezvousAction::kGet);
+  ask(2, 8, registry::RendezvousAction::kGet);
   EXPECT_THAT(out.take(), ElementsAre("7 to 1: end", "8 to 2: end"));
   // No task has put it: none takes it along.
   start_one(1, 2, 1);
-  ask(2, 9, RendezvousAction::kGet);
+  ask(2, 9, registry::RendezvousAction::kGet);
   EXPECT_THAT(out.take(), ElementsAre("9 to 2: end"));
 }
 
@@ -168,4 +172,4 @@ TEST_F(DeskRendezvousTest, BeforeAGenerationNoKeyIsTaken) {
 }
 
 }  // namespace
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

@@ -11,7 +11,7 @@
 #include "job/task_id.h"
 #include "registry/messages.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 
 // A start with a longer spec carries it packed.
 inline constexpr std::size_t kMaxPlainSpecBytes = std::size_t{4} << 10U;
@@ -29,14 +29,14 @@ class Starts {
   [[nodiscard]] int generation() const { return spec_.generation; }
   // As encode_cluster_spec() gives it.
   [[nodiscard]] const std::string& encoded_spec() const { return encoded_spec_; }
-  Frame message_for(const job::TaskId& task, int attempt, int restarts);
+  registry::Frame message_for(const job::TaskId& task, int attempt, int restarts);
 
  private:
   job::ClusterSpec spec_;
   std::string encoded_spec_;
   bool by_outline_;
-  std::string member_;                         // of a start message: the spec, plain or packed
-  std::map<std::pair<int, int>, Frame> kept_;  // by attempt and restarts
+  std::string member_;  // of a start message: the spec, plain or packed
+  std::map<std::pair<int, int>, registry::Frame> kept_;  // by attempt and restarts
 };
 
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

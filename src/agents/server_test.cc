@@ -1,4 +1,4 @@
-#include "registry/server.h"
+#include "agents/server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "registry/rest_client.h"
 #include "registry/test_registry.h"
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 namespace {
 
 using std::chrono::milliseconds;
@@ -38,15 +38,15 @@ class ServerTest : public testing::Test {
   net::HttpResponse ask(const std::string& method, const std::string& path,
                         const std::string& body = "",
                         const std::map<std::string, std::string>& query = {},
-                        std::optional<std::string> token = kJobSecret) {
+                        std::optional<std::string> token = registry::kJobSecret) {
     net::HttpRequest request;
     request.method = method;
     request.path = path;
     request.query = query;
     request.body = body;
     if (token) request.headers.add("Authorization", "Bearer " + *token);
-    auto response =
-        while_serving(loop, [&] { return net::request(endpoint, request, test_deadline()); });
+    auto response = registry::while_serving(
+        loop, [&] { return net::request(endpoint, request, registry::test_deadline()); });
     if (!response.ok()) {
       ADD_FAILURE() << method << " " << path << ": " << response.error().message;
       return {};
@@ -64,26 +64,27 @@ class ServerTest : public testing::Test {
                                                            const std::string& token) {
     std::optional<base::Result<std::unique_ptr<net::Channel>>> opened;
     const net::Connecting connecting = net::connect_channel(
-        loop, endpoint, path, net::Headers{{"Authorization", "Bearer " + token}}, test_deadline(),
-        [&](auto channel) { opened.emplace(std::move(channel)); });
-    loop.run_until([&] { return opened.has_value(); }, test_deadline());
+        loop, endpoint, path, net::Headers{{"Authorization", "Bearer " + token}},
+        registry::test_deadline(), [&](auto channel) { opened.emplace(std::move(channel)); });
+    loop.run_until([&] { return opened.has_value(); }, registry::test_deadline());
     if (!opened) return base::internal("the test's time is over");
     return *std::move(opened);
   }
 
   job::ClusterSpec spec(int generation) {
-    return {generation, {{"ps", {{"h", 1}}}, {"worker", {kTaskHome}}}};
+    return {generation, {{"ps", {{"h", 1}}}, {"worker", {registry::kTaskHome}}}};
   }
 
-  TestFolder folder;
+  registry::TestFolder folder;
   net::EventLoop loop;
-  LogRecorder log;
+  registry::LogRecorder log;
   std::vector<DeskEvent> events;
   std::vector<std::string> stops;
   std::vector<cluster::Question> questions;
   job::JobStatus status;
   net::Endpoint endpoint;
-  Server server{loop, base::Secret(kJobSecret), DeskOptions{milliseconds(200), seconds(60)},
+  Server server{loop, base::Secret(registry::kJobSecret),
+                DeskOptions{milliseconds(200), seconds(60)},
                 ServerCallbacks{
                     [this] { return status; },
                     [this](bool at_once, const std::string& by) {
@@ -102,7 +103,7 @@ TEST_F(ServerTest, WhoDoesNotKnowTheSecretLearnsNothing) {
         "/v1/lines", "/v1/join", "/v1/rendezvous/a/b", "/v1/agent", "/", "/x"}) {
     for (const std::string method : {"GET", "PUT", "POST", "DELETE"}) {
       for (const std::optional<std::string>& token : std::vector<std::optional<std::string>>{
-               {}, "", "wrong", kJobSecret + "0", kJobSecret.substr(1)}) {
+               {}, "", "wrong", registry::kJobSecret + "0", registry::kJobSecret.substr(1)}) {
         const auto response = ask(method, path, R"({"attempt":2,"address":"h:1"})", {}, token);
         EXPECT_EQ(response.status, 401) << method << " " << path;
         EXPECT_EQ(response.body,
@@ -116,18 +117,19 @@ TEST_F(ServerTest, WhoDoesNotKnowTheSecretLearnsNothing) {
   // Told once, and without any of the tokens.
   ASSERT_EQ(log.lines.size(), 1U);
   EXPECT_THAT(log.lines[0], Not(HasSubstr("wrong")));
-  EXPECT_THAT(log.lines[0], Not(HasSubstr(kJobSecret)));
+  EXPECT_THAT(log.lines[0], Not(HasSubstr(registry::kJobSecret)));
 }
 
 TEST_F(ServerTest, LinesAreGivenFromANumberOn) {
   server.add_line(job::kWorker0, false, "one");
   server.add_line(job::kWorker0, true, "two");
-  const auto lines = while_serving(loop, [&] {
-    return fetch_lines(endpoint, base::Secret(kJobSecret), 1, {}, test_deadline());
+  const auto lines = registry::while_serving(loop, [&] {
+    return registry::fetch_lines(endpoint, base::Secret(registry::kJobSecret), 1, {},
+                                 registry::test_deadline());
   });
   ASSERT_TRUE(lines.ok()) << lines.error().message;
   EXPECT_EQ(lines->next, 2);
-  EXPECT_THAT(lines->lines, ElementsAre(KeptLine{job::kWorker0, true, "two"}));
+  EXPECT_THAT(lines->lines, ElementsAre(registry::KeptLine{job::kWorker0, true, "two"}));
   EXPECT_TRUE(server.lines_are_told());
   server.add_line(job::kWorker0, false, "three");
   EXPECT_FALSE(server.lines_are_told());
@@ -139,12 +141,12 @@ TEST_F(ServerTest, LinesAreGivenFromANumberOn) {
 TEST_F(ServerTest, WhoWaitsForALineGetsItWhenItComes) {
   const net::Timer late =
       loop.after(milliseconds(50), [this] { server.add_line(job::kWorker0, false, "late"); });
-  const auto lines = while_serving(loop, [&] {
-    return fetch_lines(endpoint, base::Secret(kJobSecret), 0, test_deadline(),
-                       test_deadline() + seconds(2));
+  const auto lines = registry::while_serving(loop, [&] {
+    return registry::fetch_lines(endpoint, base::Secret(registry::kJobSecret), 0,
+                                 registry::test_deadline(), registry::test_deadline() + seconds(2));
   });
   ASSERT_TRUE(lines.ok()) << lines.error().message;
-  EXPECT_THAT(lines->lines, ElementsAre(KeptLine{job::kWorker0, false, "late"}));
+  EXPECT_THAT(lines->lines, ElementsAre(registry::KeptLine{job::kWorker0, false, "late"}));
   // In vain, and with a number from another master's time.
   EXPECT_THAT(ask("GET", "/v1/lines", "", {{"from", "1"}, {"wait_ms", "20"}}).body,
               HasSubstr(R"("lines":[])"));
@@ -153,7 +155,7 @@ TEST_F(ServerTest, WhoWaitsForALineGetsItWhenItComes) {
 }
 
 TEST_F(ServerTest, ChannelsAreForAgentsOnly) {
-  EXPECT_EQ(open_channel("/v1/status", kJobSecret).error().code, base::Code::kNotFound);
+  EXPECT_EQ(open_channel("/v1/status", registry::kJobSecret).error().code, base::Code::kNotFound);
   EXPECT_EQ(ask("GET", "/v1/agent").status, 426);
 }
 
@@ -206,7 +208,7 @@ TEST_F(ServerTest, APlaceIsReportedOnceByRest) {
   EXPECT_EQ(taken.body,
             R"({"task":"worker:0","attempt":2,"address":"10.0.0.7:4711","connected":false})");
   EXPECT_EQ(code_of(ask("PUT", path, good)), "already_exists");
-  EXPECT_THAT(events, ElementsAre(DeskEvent(Reported{job::kWorker0, 2, kTaskHome, 0})));
+  EXPECT_THAT(events, ElementsAre(DeskEvent(Reported{job::kWorker0, 2, registry::kTaskHome, 0})));
 }
 
 TEST_F(ServerTest, TheClusterSpecIsWaitedFor) {
@@ -224,21 +226,23 @@ TEST_F(ServerTest, TheClusterSpecIsWaitedFor) {
     EXPECT_THAT(response.body, HasSubstr("must be a whole number from")) << response.body;
   }
   server.publish(spec(1));
-  EXPECT_EQ(ask("GET", path).body, encode_cluster_spec(spec(1)));
+  EXPECT_EQ(ask("GET", path).body, registry::encode_cluster_spec(spec(1)));
   EXPECT_EQ(ask("GET", path, "", {{"generation", "2"}}).status, 204);
 
   // One who waits gets it when it is published.
   const net::Timer later = loop.after(milliseconds(50), [&] { server.publish(spec(2)); });
-  const auto fetched = while_serving(loop, [&] {
-    return fetch_cluster_spec(endpoint, base::Secret(kJobSecret), 2, test_deadline());
+  const auto fetched = registry::while_serving(loop, [&] {
+    return registry::fetch_cluster_spec(endpoint, base::Secret(registry::kJobSecret), 2,
+                                        registry::test_deadline());
   });
   ASSERT_TRUE(fetched.ok()) << fetched.error().message;
   EXPECT_EQ(*fetched, spec(2));
 }
 
 TEST_F(ServerTest, WhoWaitsTooLongForTheSpecIsToldSo) {
-  const auto fetched = while_serving(loop, [&] {
-    return fetch_cluster_spec(endpoint, base::Secret(kJobSecret), 3, loop.now() + seconds(2));
+  const auto fetched = registry::while_serving(loop, [&] {
+    return registry::fetch_cluster_spec(endpoint, base::Secret(registry::kJobSecret), 3,
+                                        loop.now() + seconds(2));
   });
   ASSERT_FALSE(fetched.ok());
   EXPECT_EQ(fetched.error().code, base::Code::kDeadlineExceeded) << fetched.error().message;
@@ -247,13 +251,16 @@ TEST_F(ServerTest, WhoWaitsTooLongForTheSpecIsToldSo) {
 TEST_F(ServerTest, StatusAndStopAreTheMasters) {
   status.id = "job-1";
   status.name = "wine";
-  const auto fetched = while_serving(
-      loop, [&] { return fetch_status(endpoint, base::Secret(kJobSecret), test_deadline()); });
+  const auto fetched = registry::while_serving(loop, [&] {
+    return registry::fetch_status(endpoint, base::Secret(registry::kJobSecret),
+                                  registry::test_deadline());
+  });
   ASSERT_TRUE(fetched.ok()) << fetched.error().message;
   EXPECT_EQ(*fetched, status);
 
-  const auto stopped = while_serving(loop, [&] {
-    return request_stop(endpoint, base::Secret(kJobSecret), true, "ana", test_deadline());
+  const auto stopped = registry::while_serving(loop, [&] {
+    return registry::request_stop(endpoint, base::Secret(registry::kJobSecret), true, "ana",
+                                  registry::test_deadline());
   });
   EXPECT_TRUE(stopped.ok());
   EXPECT_EQ(ask("POST", "/v1/stop", "{}").status, 202);
@@ -261,14 +268,15 @@ TEST_F(ServerTest, StatusAndStopAreTheMasters) {
   EXPECT_EQ(ask("POST", "/v1/stop", R"({"at_once":1})").status, 400);
   EXPECT_EQ(ask("POST", "/v1/stop", R"({"by":""})").status, 400);
   EXPECT_EQ(ask("POST", "/v1/stop", R"({"now":true})").status, 400);
-  EXPECT_EQ(ask("POST", "/v1/stop", std::string(kMaxRequestBytes + 1, ' ')).status, 413);
+  EXPECT_EQ(ask("POST", "/v1/stop", std::string(registry::kMaxRequestBytes + 1, ' ')).status, 413);
   EXPECT_THAT(stops, ElementsAre("true ana", "false a request"));
 }
 
 TEST_F(ServerTest, AQuestionIsHandedOnAndAnswered) {
   cluster::Question question{.kind = "stacks", .about = {{"depth", 3}}, .tasks = {{"worker", 7}}};
-  const auto answer = while_serving(loop, [&] {
-    return registry::ask(endpoint, base::Secret(kJobSecret), question, test_deadline());
+  const auto answer = registry::while_serving(loop, [&] {
+    return registry::ask(endpoint, base::Secret(registry::kJobSecret), question,
+                         registry::test_deadline());
   });
   ASSERT_TRUE(answer.ok()) << answer.error().message;
   ASSERT_EQ(answer->tasks.size(), 1U);
@@ -310,8 +318,9 @@ TEST_F(ServerTest, ANoticeIsAQuestion) {
 }
 
 TEST_F(ServerTest, TheClientToldOfAWrongSecret) {
-  const auto fetched = while_serving(
-      loop, [&] { return fetch_status(endpoint, base::Secret("guess"), test_deadline()); });
+  const auto fetched = registry::while_serving(loop, [&] {
+    return registry::fetch_status(endpoint, base::Secret("guess"), registry::test_deadline());
+  });
   ASSERT_FALSE(fetched.ok());
   EXPECT_EQ(fetched.error().code, base::Code::kUnauthenticated);
   EXPECT_THAT(fetched.error().message, HasSubstr("not authorized"));
@@ -319,19 +328,20 @@ TEST_F(ServerTest, TheClientToldOfAWrongSecret) {
 }
 
 TEST_F(ServerTest, ASessionThatStaysSilentIsClosed) {
-  auto channel = open_channel("/v1/agent", kJobSecret);
+  auto channel = open_channel("/v1/agent", registry::kJobSecret);
   ASSERT_TRUE(channel.ok()) << channel.error().message;
-  std::vector<MasterMessage> heard;
+  std::vector<registry::MasterMessage> heard;
   std::optional<base::Error> closed;
   (*channel)->on_closed([&](base::Error reason) { closed = std::move(reason); });
   (*channel)->on_message([&](std::string_view frame) {
-    if (auto message = decode_master_message(frame); message.ok()) heard.push_back(*message);
+    if (auto message = registry::decode_master_message(frame); message.ok())
+      heard.push_back(*message);
   });
-  (*channel)->send(encode(AgentMessage(
-      ReportMessage{job::kWorker0, 2, kTaskHome, 99, AgentState::kWaiting, 0, 0, 0, {}})));
-  ASSERT_TRUE(loop.run_until([&] { return closed.has_value(); }, test_deadline()));
+  (*channel)->send(encode(registry::AgentMessage(registry::ReportMessage{
+      job::kWorker0, 2, registry::kTaskHome, 99, registry::AgentState::kWaiting, 0, 0, 0, {}})));
+  ASSERT_TRUE(loop.run_until([&] { return closed.has_value(); }, registry::test_deadline()));
   EXPECT_THAT(closed->message, HasSubstr("no heartbeat for too long"));
-  EXPECT_THAT(heard, ElementsAre(testing::VariantWith<WelcomeMessage>(testing::_)));
+  EXPECT_THAT(heard, ElementsAre(testing::VariantWith<registry::WelcomeMessage>(testing::_)));
   EXPECT_THAT(events, ElementsAre(testing::VariantWith<Reported>(testing::_),
                                   testing::VariantWith<SessionLost>(testing::_)));
 }
@@ -342,13 +352,14 @@ TEST_F(ServerTest, TheControlAddressOfAnAgentIsToldOfItsTask) {
     return told.value("control", base::Json());
   };
   EXPECT_EQ(control(), nullptr);
-  auto channel = open_channel("/v1/agent", kJobSecret);
+  auto channel = open_channel("/v1/agent", registry::kJobSecret);
   ASSERT_TRUE(channel.ok()) << channel.error().message;
-  ReportMessage report{job::kWorker0, 2, kTaskHome, 99, AgentState::kWaiting, 0, 0, 0, {}};
-  report.control = ControlAddress{4713, std::string(kFingerprintDigits, 'a')};
-  (*channel)->send(encode(AgentMessage(report)));
-  ASSERT_TRUE(loop.run_until([&] { return !events.empty(); }, test_deadline()));
-  EXPECT_EQ(control(), (base::Json{{"host", kTaskHome.host},
+  registry::ReportMessage report{
+      job::kWorker0, 2, registry::kTaskHome, 99, registry::AgentState::kWaiting, 0, 0, 0, {}};
+  report.control = registry::ControlAddress{4713, std::string(registry::kFingerprintDigits, 'a')};
+  (*channel)->send(encode(registry::AgentMessage(report)));
+  ASSERT_TRUE(loop.run_until([&] { return !events.empty(); }, registry::test_deadline()));
+  EXPECT_EQ(control(), (base::Json{{"host", registry::kTaskHome.host},
                                    {"port", 4713},
                                    {"fingerprint", report.control->fingerprint}}));
 }
@@ -360,35 +371,37 @@ TEST_F(ServerTest, OverTlsTheSameHolds) {
   ASSERT_TRUE(port.ok()) << port.error().message;
   endpoint = net::Endpoint::on_tls("127.0.0.1", *port, certificate->fingerprint);
   server.publish(spec(1));
-  EXPECT_EQ(ask("GET", "/v1/cluster-spec").body, encode_cluster_spec(spec(1)));
+  EXPECT_EQ(ask("GET", "/v1/cluster-spec").body, registry::encode_cluster_spec(spec(1)));
   EXPECT_EQ(ask("GET", "/v1/cluster-spec", "", {}, "wrong").status, 401);
   EXPECT_EQ(ask("GET", "/v1/cluster-spec", "", {}, std::nullopt).status, 401);
   EXPECT_EQ(open_channel("/v1/agent", "wrong").error().code, base::Code::kUnauthenticated);
-  EXPECT_TRUE(open_channel("/v1/agent", kJobSecret).ok());
+  EXPECT_TRUE(open_channel("/v1/agent", registry::kJobSecret).ok());
   EXPECT_EQ(log.lines.size(), 1U);
 
   // Another server than the one whose certificate is known gets nothing, not even the token.
   const auto other = net::make_job_certificate("gangrun", std::chrono::hours(1));
   endpoint.fingerprint = other->fingerprint;
-  const auto refused = while_serving(
-      loop, [&] { return fetch_status(endpoint, base::Secret(kJobSecret), test_deadline()); });
+  const auto refused = registry::while_serving(loop, [&] {
+    return registry::fetch_status(endpoint, base::Secret(registry::kJobSecret),
+                                  registry::test_deadline());
+  });
   EXPECT_EQ(refused.error().code, base::Code::kUnauthenticated) << refused.error().message;
 }
 
 TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
   const std::string body = base::dump_json(base::to_json(
-      JoinRequest{{"worker", 0}, 0, "executor 1", "10.0.0.7", "as it is called there"}));
+      registry::JoinRequest{{"worker", 0}, 0, "executor 1", "10.0.0.7", "as it is called there"}));
   EXPECT_EQ(ask("POST", "/v1/join", body).status, 404);
-  std::vector<JoinRequest> came;
+  std::vector<registry::JoinRequest> came;
   std::optional<std::string> over;
   Server open(
-      loop, base::Secret(kJobSecret), DeskOptions{},
+      loop, base::Secret(registry::kJobSecret), DeskOptions{},
       ServerCallbacks{
           [this] { return status; }, [](bool, const std::string&) {}, {}, [&over] { return over; }},
       log);
-  open.serve_joins([&came](const JoinRequest& request) {
+  open.serve_joins([&came](const registry::JoinRequest& request) {
     came.push_back(request);
-    return JoinAnswer{JoinState::kThere, {}, "somebody came first"};
+    return registry::JoinAnswer{registry::JoinState::kThere, {}, "somebody came first"};
   });
   endpoint = net::Endpoint::on_unix(folder.file("open.sock"));
   ASSERT_TRUE(open.listen_unix(endpoint.unix_path).ok());
@@ -396,21 +409,21 @@ TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
   EXPECT_EQ(ask("GET", "/v1/join").status, 405);
   EXPECT_EQ(ask("POST", "/v1/join", "{}").status, 400);
   EXPECT_THAT(came, IsEmpty());
-  const auto joined = while_serving(loop, [&] {
-    return join(endpoint, base::Secret(kJobSecret), {{"worker", 0}, 3, "e", "h", "r"},
-                test_deadline());
+  const auto joined = registry::while_serving(loop, [&] {
+    return registry::join(endpoint, base::Secret(registry::kJobSecret), {{"worker", 0}, 3, "e", "h", "r"},
+                registry::test_deadline());
   });
   ASSERT_TRUE(joined.ok()) << joined.error().message;
   EXPECT_EQ(joined->reason, "somebody came first");
   ASSERT_EQ(came.size(), 1U);
   EXPECT_EQ(came[0].attempt, 3);
   over = "the job has failed";
-  const auto late = while_serving(loop, [&] {
-    return join(endpoint, base::Secret(kJobSecret), {{"worker", 0}, 3, "e", "h", "r"},
-                test_deadline());
+  const auto late = registry::while_serving(loop, [&] {
+    return registry::join(endpoint, base::Secret(registry::kJobSecret), {{"worker", 0}, 3, "e", "h", "r"},
+                registry::test_deadline());
   });
   ASSERT_TRUE(late.ok()) << late.error().message;
-  EXPECT_EQ(late->state, JoinState::kJobHasEnded);
+  EXPECT_EQ(late->state, registry::JoinState::kJobHasEnded);
   EXPECT_EQ(late->reason, "the job has failed");
   EXPECT_EQ(came.size(), 1U);
 }
@@ -419,8 +432,9 @@ TEST_F(ServerTest, AKeyIsPutAndReadFromOutside) {
   EXPECT_EQ(ask("GET", "/v1/rendezvous/feed/1").status, 404);
   EXPECT_EQ(ask("PUT", "/v1/rendezvous/feed/1", "end").status, 409);
   server.publish(spec(1));
-  EXPECT_EQ(ask("PUT", "/v1/rendezvous/feed/1", std::string(kMaxRequestBytes * 8, 'x')).status,
-            200);
+  EXPECT_EQ(
+      ask("PUT", "/v1/rendezvous/feed/1", std::string(registry::kMaxRequestBytes * 8, 'x')).status,
+      200);
   EXPECT_EQ(ask("PUT", "/v1/rendezvous/feed", "end").status, 400);
   EXPECT_EQ(ask("GET", "/v1/rendezvous/feed").status, 400);
   EXPECT_EQ(ask("GET", "/v1/rendezvous/feed/2").status, 404);
@@ -428,9 +442,10 @@ TEST_F(ServerTest, AKeyIsPutAndReadFromOutside) {
   EXPECT_EQ(ask("GET", "/v1/rendezvous/feed/2").body, "\xff\x01 end");
   EXPECT_EQ(ask("POST", "/v1/rendezvous/feed/2").status, 405);
   EXPECT_EQ(
-      ask("PUT", "/v1/rendezvous/feed/1", std::string(kMaxRendezvousValueBytes + 1, 'x')).status,
+      ask("PUT", "/v1/rendezvous/feed/1", std::string(registry::kMaxRendezvousValueBytes + 1, 'x'))
+          .status,
       413);
 }
 
 }  // namespace
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents

@@ -1,10 +1,10 @@
-#include "registry/starts.h"
+#include "agents/starts.h"
 
 #include <gtest/gtest.h>
 
 #include <utility>
 
-namespace gangrun::registry {
+namespace gangrun::agents {
 namespace {
 
 job::ClusterSpec gang_of(int workers) {
@@ -15,28 +15,29 @@ job::ClusterSpec gang_of(int workers) {
   return spec;
 }
 
-StartMessage decoded(const Frame& frame) {
-  auto message = decode_master_message(*frame);
+registry::StartMessage decoded(const registry::Frame& frame) {
+  auto message = registry::decode_master_message(*frame);
   if (!message.ok()) ADD_FAILURE() << message.error().message;
-  return message.ok() ? std::get<StartMessage>(*std::move(message)) : StartMessage{};
+  return message.ok() ? std::get<registry::StartMessage>(*std::move(message))
+                      : registry::StartMessage{};
 }
 
 TEST(Starts, TellsAllTasksTheSameInOneMessage) {
   for (const int workers : {2, 1000}) {
     Starts starts(gang_of(workers));
     EXPECT_EQ(starts.generation(), 3);
-    EXPECT_EQ(starts.encoded_spec(), encode_cluster_spec(gang_of(workers)));
-    const Frame first = starts.message_for({"worker", 0}, 2, 1);
-    EXPECT_EQ(decoded(first), (StartMessage{2, 1, gang_of(workers)}));
+    EXPECT_EQ(starts.encoded_spec(), registry::encode_cluster_spec(gang_of(workers)));
+    const registry::Frame first = starts.message_for({"worker", 0}, 2, 1);
+    EXPECT_EQ(decoded(first), (registry::StartMessage{2, 1, gang_of(workers)}));
     EXPECT_EQ(starts.message_for({"ps", 0}, 2, 1), first);
-    const Frame again = starts.message_for({"worker", 1}, 3, 1);
-    EXPECT_EQ(decoded(again), (StartMessage{3, 1, gang_of(workers)}));
+    const registry::Frame again = starts.message_for({"worker", 1}, 3, 1);
+    EXPECT_EQ(decoded(again), (registry::StartMessage{3, 1, gang_of(workers)}));
   }
 }
 
 TEST(Starts, PacksALongSpecOnly) {
-  const Frame plain = Starts(gang_of(2)).message_for({"ps", 0}, 1, 0);
-  EXPECT_EQ(*plain, encode(MasterMessage(StartMessage{1, 0, gang_of(2)})));
+  const registry::Frame plain = Starts(gang_of(2)).message_for({"ps", 0}, 1, 0);
+  EXPECT_EQ(*plain, encode(registry::MasterMessage(registry::StartMessage{1, 0, gang_of(2)})));
   Starts starts(gang_of(10'000));
   EXPECT_LT(starts.message_for({"ps", 0}, 1, 0)->size(), starts.encoded_spec().size() / 2);
 }
@@ -44,7 +45,7 @@ TEST(Starts, PacksALongSpecOnly) {
 TEST(Starts, TellsEachTaskAnOutlineOfALargeSpec) {
   const job::ClusterSpec spec = gang_of(1000);
   Starts starts(spec, 1000);
-  const StartMessage told = decoded(starts.message_for({"worker", 17}, 1, 2));
+  const registry::StartMessage told = decoded(starts.message_for({"worker", 17}, 1, 2));
   EXPECT_EQ(told.attempt, 1);
   EXPECT_EQ(told.restarts, 2);
   EXPECT_TRUE(told.cluster_spec.is_outline);
@@ -67,4 +68,4 @@ TEST(Starts, ForgetsOldAttemptsAndStillTellsThem) {
 }
 
 }  // namespace
-}  // namespace gangrun::registry
+}  // namespace gangrun::agents
