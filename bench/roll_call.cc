@@ -113,7 +113,7 @@ class NullListener final : public master::Listener {
 };
 
 // A place whose agents are sessions of the other process.
-class Sessions final : public cluster::Cluster {
+class Sessions final : public cluster::Launcher {
  public:
   Sessions(net::EventLoop& loop, const Line& line) : loop_(loop), line_(line) {}
 

@@ -13,7 +13,7 @@
 namespace gangrun::agents {
 
 Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger, Server& server,
-               std::unique_ptr<cluster::Cluster> starter, AgentsOptions options)
+               std::unique_ptr<cluster::Launcher> starter, AgentsOptions options)
     : clock_(clock),
       logger_(logger),
       server_(server),

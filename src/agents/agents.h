@@ -22,9 +22,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/secret.h"
-#include "cluster/cluster.h"
 #include "cluster/far_keys.h"
 #include "cluster/far_results.h"
+#include "cluster/launcher.h"
 #include "cluster/line_files.h"
 #include "cluster/tasks.h"
 #include "net/event_loop.h"
@@ -57,7 +57,7 @@ struct AgentsOptions {
 class Agents final : public cluster::Tasks {
  public:
   Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger, Server& server,
-         std::unique_ptr<cluster::Cluster> starter, AgentsOptions options);
+         std::unique_ptr<cluster::Launcher> starter, AgentsOptions options);
   // Of tasks that connect by themselves.
   static std::unique_ptr<Agents> joining(net::EventLoop& loop, const base::Clock& clock,
                                          base::Logger& logger, Server& server,
@@ -118,7 +118,7 @@ class Agents final : public cluster::Tasks {
   base::Logger& logger_;
   Server& server_;
   const AgentsOptions options_;
-  std::unique_ptr<cluster::Cluster> starter_;
+  std::unique_ptr<cluster::Launcher> starter_;
   Joining* joining_ = nullptr;  // the same, where tasks connect by themselves
   std::function<void(cluster::TasksEvent)> listener_;
   AgentPlaces places_;

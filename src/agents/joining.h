@@ -3,14 +3,14 @@
 #include <optional>
 #include <string>
 
-#include "cluster/cluster.h"
+#include "cluster/launcher.h"
 #include "job/task_id.h"
 #include "registry/join.h"
 
 namespace gangrun::agents {
 
 // A place whose tasks connect by themselves. Called on the loop's thread.
-class Joining : public cluster::Cluster {
+class Joining : public cluster::Launcher {
  public:
   virtual registry::JoinAnswer join(const registry::JoinRequest& request) = 0;
   // Of the agent of a task: nobody but its session tells how it does. False: nobody awaits it any

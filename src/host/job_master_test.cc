@@ -9,7 +9,7 @@
 #include "base/test_deadline.h"
 #include "base/test_folder.h"
 #include "base/test_log.h"
-#include "cluster/cluster.h"
+#include "cluster/launcher.h"
 #include "job/described.h"
 #include "master/past.h"
 #include "net/server.h"
@@ -108,9 +108,9 @@ class Agent {
 using AgentsOfTasks = std::map<job::TaskId, std::unique_ptr<Agent>>;
 
 // Starts agents in this process, one for each task.
-class FakeCluster final : public cluster::Cluster {
+class FakeLauncher final : public cluster::Launcher {
  public:
-  FakeCluster(net::EventLoop& loop, base::Logger& logger, AgentsOfTasks& agents)
+  FakeLauncher(net::EventLoop& loop, base::Logger& logger, AgentsOfTasks& agents)
       : loop_(loop), logger_(logger), agents_(agents) {}
 
   void on_event(std::function<void(cluster::Event)> listener) override {
@@ -176,32 +176,32 @@ class FakeCluster final : public cluster::Cluster {
 };
 
 // Agents own what starts them; the test's outlives masters.
-class Borrowed final : public cluster::Cluster {
+class Borrowed final : public cluster::Launcher {
  public:
-  explicit Borrowed(cluster::Cluster& cluster) : cluster_(cluster) {}
+  explicit Borrowed(cluster::Launcher& launcher) : launcher_(launcher) {}
   void on_event(std::function<void(cluster::Event)> listener) override {
-    cluster_.on_event(std::move(listener));
+    launcher_.on_event(std::move(listener));
   }
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override {
-    cluster_.start(task, attempt, std::move(launch));
+    launcher_.start(task, attempt, std::move(launch));
   }
   void adopt(const job::TaskId& task, int attempt, const base::Json& handle) override {
-    cluster_.adopt(task, attempt, handle);
+    launcher_.adopt(task, attempt, handle);
   }
-  void release_others() override { cluster_.release_others(); }
+  void release_others() override { launcher_.release_others(); }
   void stop(const job::TaskId& task, int attempt, milliseconds grace) override {
-    cluster_.stop(task, attempt, grace);
+    launcher_.stop(task, attempt, grace);
   }
-  void settle(std::function<void()> done) override { cluster_.settle(std::move(done)); }
-  void cut_short() override { cluster_.cut_short(); }
-  void hurry() override { cluster_.hurry(); }
-  [[nodiscard]] std::string preparations() const override { return cluster_.preparations(); }
+  void settle(std::function<void()> done) override { launcher_.settle(std::move(done)); }
+  void cut_short() override { launcher_.cut_short(); }
+  void hurry() override { launcher_.hurry(); }
+  [[nodiscard]] std::string preparations() const override { return launcher_.preparations(); }
   [[nodiscard]] std::int64_t pid_here(const job::TaskId& task, std::int64_t pid) const override {
-    return cluster_.pid_here(task, pid);
+    return launcher_.pid_here(task, pid);
   }
 
  private:
-  cluster::Cluster& cluster_;
+  cluster::Launcher& launcher_;
 };
 
 class JobMasterTest : public testing::Test, private master::Listener {
@@ -245,7 +245,7 @@ class JobMasterTest : public testing::Test, private master::Listener {
       options.moved = {.attempt = ground.attempt, .lease = ground.master_lost};
       auto made = std::make_unique<agents::Agents>(
           ground.loop, ground.clock, ground.logger, ground.server,
-          std::make_unique<Borrowed>(cluster_), std::move(options));
+          std::make_unique<Borrowed>(launcher_), std::move(options));
       made_ = made.get();
       return MadeTasks{.tasks = std::move(made), .come_by_tls = true, .remarks = given_remarks_};
     };
@@ -293,7 +293,7 @@ class JobMasterTest : public testing::Test, private master::Listener {
   std::vector<std::string> incomplete_logs_;
   bool finished_ = false;
   AgentsOfTasks agents_;
-  FakeCluster cluster_{loop_, log_, agents_};
+  FakeLauncher launcher_{loop_, log_, agents_};
   std::unique_ptr<JobMaster> master_;
 };
 
@@ -312,8 +312,8 @@ TEST_F(JobMasterTest, FindsTheAgentsOfItsPredecessorOnAnotherHost) {
     start_master(host);
     wait_until_all("the sessions", [](const Agent& agent) { return agent.is_attached(); });
     wait("the tasks", [this] { return count_of(job::TaskState::kRunning) == kAllWorkers; });
-    ASSERT_EQ(cluster_.adopted.size(), std::size_t{kAllWorkers});
-    for (const auto& [task, handle] : cluster_.adopted) {
+    ASSERT_EQ(launcher_.adopted.size(), std::size_t{kAllWorkers});
+    for (const auto& [task, handle] : launcher_.adopted) {
       EXPECT_EQ(handle.at("container"), task.index);
       EXPECT_EQ(handle.at("control").at("host"), "127.0.0.1");
     }
@@ -326,7 +326,7 @@ TEST_F(JobMasterTest, FindsTheAgentsOfItsPredecessorOnAnotherHost) {
   wait("the end of the job", [this] { return finished_; });
   EXPECT_EQ(master_->status().state, job::JobState::kSucceeded);
   EXPECT_EQ(master_->status().restarts_used, 0);
-  EXPECT_THAT(cluster_.stopped, IsEmpty());
+  EXPECT_THAT(launcher_.stopped, IsEmpty());
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
@@ -334,10 +334,10 @@ TEST_F(JobMasterTest, FindsTheAgentsOfItsPredecessorOnAnotherHost) {
 TEST_F(JobMasterTest, TellsWhatThePlaceRemarksAndHasItInItsStatus) {
   start_master("127.0.0.1");
   const std::string sentence = "tasks work in a folder of the job";
-  cluster_.remark(sentence);
+  launcher_.remark(sentence);
   EXPECT_THAT(remarks_, ElementsAre(sentence));
   EXPECT_THAT(master_->status().notes, ElementsAre(sentence));
-  for (std::size_t i = 0; i < 2 * master::kMaxRemarks; ++i) cluster_.remark("another");
+  for (std::size_t i = 0; i < 2 * master::kMaxRemarks; ++i) launcher_.remark("another");
   EXPECT_EQ(master_->status().notes.size(), master::kMaxRemarks);
 }
 
@@ -353,8 +353,8 @@ TEST_F(JobMasterTest, OutputsOfAnAgentThatEndsBeforeItHasToldTheEndOfItsRunAreLo
   wait("its end", [&] { return !lost(0).empty(); });
   EXPECT_EQ(lost(0), "over outputs_limit (1 MiB): model");
   EXPECT_EQ(lost(1), "");
-  cluster_.end({"worker", 1}, 1);
-  cluster_.end({"worker", 0}, 1);
+  launcher_.end({"worker", 1}, 1);
+  launcher_.end({"worker", 0}, 1);
   EXPECT_EQ(lost(1), "its container ended before they were written");
   EXPECT_EQ(lost(0), "over outputs_limit (1 MiB): model");
 }
@@ -373,12 +373,12 @@ TEST_F(JobMasterTest, TellsWhatItWasGivenToSayAndSoDoesItsSuccessor) {
 
 // Whoever waits for the end of a job finds its files.
 TEST_F(JobMasterTest, TheVerdictComesWhenThePlaceHasBroughtTheFiles) {
-  cluster_.settles_at_once = false;
+  launcher_.settles_at_once = false;
   start_master("127.0.0.1");
   wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
   for (const auto& [task, agent] : agents_) agent->succeed();
   EXPECT_FALSE(master_->is_settling());
-  wait("the end of all", [this] { return cluster_.settled != nullptr; });
+  wait("the end of all", [this] { return launcher_.settled != nullptr; });
   EXPECT_EQ(master_->status().state, job::JobState::kStopping);
   EXPECT_EQ(master_->status().waiting_for, "the lines and files that its tasks have written");
   EXPECT_TRUE(master_->is_settling());
@@ -394,39 +394,39 @@ TEST_F(JobMasterTest, TheVerdictComesWhenThePlaceHasBroughtTheFiles) {
 TEST_F(JobMasterTest, DoesNotWaitForASilentHostOnceTheJobIsToEnd) {
   start_master("127.0.0.1");
   wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
-  cluster_.fall_silent({"worker", 0});
+  launcher_.fall_silent({"worker", 0});
   EXPECT_THAT(warnings_, IsEmpty()) << "it has the time of its lease";
   master_->request_stop("Ctrl-C", false);
-  EXPECT_EQ(cluster_.hurries, 0);
+  EXPECT_EQ(launcher_.hurries, 0);
   master_->request_stop("Ctrl-C", true);
-  EXPECT_EQ(cluster_.hurries, 1);
-  for (const auto& [task, agent] : agents_) cluster_.fall_silent(task);
+  EXPECT_EQ(launcher_.hurries, 1);
+  for (const auto& [task, agent] : agents_) launcher_.fall_silent(task);
   wait("the end of the job", [this] { return finished_; });
   EXPECT_EQ(master_->status().state, job::JobState::kKilled);
   EXPECT_THAT(warnings_, Contains(HasSubstr("the tasks on host h1 ended (worker:0)")));
 }
 
 TEST_F(JobMasterTest, TellsWhatPlacesDoBeforeTheirAgentsReport) {
-  cluster_.agents_are_slow = true;
+  launcher_.agents_are_slow = true;
   start_master("127.0.0.1");
   wait("the places", [this] { return count_of(job::TaskState::kAllocated) == kAllWorkers; });
   EXPECT_THAT(master_->status().waiting_for, HasSubstr("the report of "));
-  cluster_.prepares = "nodes still fetch and unpack env.tar.gz for worker:0 on h1";
+  launcher_.prepares = "nodes still fetch and unpack env.tar.gz for worker:0 on h1";
   EXPECT_THAT(master_->status().waiting_for,
-              testing::AllOf(HasSubstr("the report of "), HasSubstr("; " + cluster_.prepares)));
+              testing::AllOf(HasSubstr("the report of "), HasSubstr("; " + launcher_.prepares)));
 }
 
 // Where they are was not known yet, and they know only the old one: they could not meet.
 TEST_F(JobMasterTest, AsksAnewForAgentsThatHadNotReportedToItsPredecessor) {
-  cluster_.agents_are_slow = true;
+  launcher_.agents_are_slow = true;
   start_master("127.0.0.1");
   wait("the places", [this] { return count_of(job::TaskState::kAllocated) == kAllWorkers; });
   master_.reset();
   start_master("127.0.0.2");
-  ASSERT_EQ(cluster_.adopted.size(), std::size_t{kAllWorkers});
-  ASSERT_EQ(cluster_.stopped.size(), std::size_t{kAllWorkers});
-  cluster_.agents_are_slow = false;
-  for (const job::TaskId& task : cluster_.stopped) cluster_.take_away(task, 1);
+  ASSERT_EQ(launcher_.adopted.size(), std::size_t{kAllWorkers});
+  ASSERT_EQ(launcher_.stopped.size(), std::size_t{kAllWorkers});
+  launcher_.agents_are_slow = false;
+  for (const job::TaskId& task : launcher_.stopped) launcher_.take_away(task, 1);
   wait("the tasks", [this] { return count_of(job::TaskState::kRunning) == kAllWorkers; });
   EXPECT_EQ(master_->status().restarts_used, 0);
 }

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
-#include "cluster/cluster.h"
+#include "cluster/launcher.h"
 #include "job/gpus.h"
 #include "local/host_choice.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cluster/cluster.h"
+#include "cluster/launcher.h"
 #include "job/gpus.h"
 #include "job/spec.h"
 #include "local/host_network.h"

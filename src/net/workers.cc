@@ -8,7 +8,7 @@
 namespace gangrun::net {
 
 Workers::Workers(EventLoop& loop, int max_threads)
-    : loop_(loop), max_threads_(static_cast<std::size_t>(max_threads)) {}
+    : posts_(loop), max_threads_(static_cast<std::size_t>(max_threads)) {}
 
 Workers::~Workers() {
   {
@@ -61,9 +61,7 @@ void Workers::serve() {
     lock.unlock();
     std::function<void()> deliver = job();
     job = nullptr;
-    loop_.post([alive = std::weak_ptr<bool>(alive_), deliver = std::move(deliver)] {
-      if (!alive.expired()) deliver();
-    });
+    posts_.post(std::move(deliver));
     lock.lock();
   }
 }

@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "net/event_loop.h"
+#include "net/posts.h"
 
 namespace gangrun::net {
 
@@ -42,9 +43,8 @@ class Workers {
  private:
   void serve();
 
-  EventLoop& loop_;
+  const Posts posts_;
   const std::size_t max_threads_;
-  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -6,7 +6,7 @@
 #include "client/fail.h"
 #include "client/hosted_plan.h"
 #include "host/port_range.h"
-#include "spark/joined_cluster.h"
+#include "spark/spark_launcher.h"
 #include "spark/spark_rules.h"
 
 namespace gangrun::spark {
@@ -32,7 +32,7 @@ class SparkBackend final : public host::Backend {
     host::MadeTasks made{
         .tasks = agents::Agents::joining(
             ground.loop, ground.clock, ground.logger, ground.server,
-            std::make_unique<JoinedCluster>(ground.loop, input.launch.host), std::move(agents)),
+            std::make_unique<SparkLauncher>(ground.loop, input.launch.host), std::move(agents)),
         .come_by_tls = true,
         .come_by_themselves = true,
         .remarks = host::remarks_of(input.launch)};

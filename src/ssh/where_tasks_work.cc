@@ -7,7 +7,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "job/units.h"
-#include "ssh/ssh_cluster.h"
+#include "ssh/ssh_launcher.h"
 
 namespace gangrun::ssh {
 

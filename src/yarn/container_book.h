@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
-#include "cluster/cluster.h"
+#include "cluster/launcher.h"
 #include "hadoop/application_master.h"
 #include "hadoop/records.h"
 #include "job/ends.h"

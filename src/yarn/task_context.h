@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/cluster.h"
+#include "cluster/launcher.h"
 #include "hadoop/records.h"
 #include "job/spec.h"
 #include "job/task_id.h"

@@ -12,6 +12,7 @@
 #include "net/byte_stream.h"
 #include "net/call.h"
 #include "net/frames.h"
+#include "net/posts.h"
 #include "zookeeper/servers.h"
 #include "zookeeper/wire.h"
 
@@ -51,6 +52,7 @@ class Session::Impl {
 
   Impl(net::EventLoop& loop, const Options& options, std::vector<Target> targets, OnState on_state)
       : loop_(loop),
+        posts_(loop),
         credentials_(options.credentials),
         administrators_(options.administrators),
         start_login_(options.login),
@@ -266,13 +268,11 @@ class Session::Impl {
   }
 
   void answer_later(std::function<void(Answer)> done, Answer answer) {
-    loop_.post(
-        [done = std::move(done), answer = std::move(answer), alive = std::weak_ptr<bool>(alive_)] {
-          if (!alive.expired()) done(answer);
-        });
+    posts_.post([done = std::move(done), answer = std::move(answer)] { done(answer); });
   }
 
   net::EventLoop& loop_;
+  const net::Posts posts_;
   const base::Secret credentials_;
   const std::vector<Administrator> administrators_;
   const LoginStart start_login_;
@@ -299,7 +299,6 @@ class Session::Impl {
   net::Timer next_try_;
   net::Timer next_ping_;
   net::Timer silence_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 Session::Session(Private, std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

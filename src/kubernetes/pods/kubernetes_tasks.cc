@@ -18,6 +18,7 @@
 #include "kubernetes/pods/pod_outputs.h"
 #include "kubernetes/pods/pod_runs.h"
 #include "kubernetes/pods/pod_streams.h"
+#include "net/posts.h"
 
 namespace gangrun::kubernetes::pods {
 
@@ -99,6 +100,7 @@ class KubernetesTasks::Impl {
   void tell_failures(std::vector<std::string> sentences);
 
   net::EventLoop& loop_;
+  const net::Posts posts_;
   base::Logger& logger_;
   Client& client_;
   Manifests manifests_;
@@ -120,12 +122,12 @@ class KubernetesTasks::Impl {
   bool is_cleared_ = false;
   // What is to be told, lines too, in its order and never from inside a call.
   std::deque<std::variant<cluster::Event, RunEvent>> outbox_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 KubernetesTasks::Impl::Impl(net::EventLoop& loop, base::Logger& logger, Client& client,
                             Manifests manifests, const Options& options)
     : loop_(loop),
+      posts_(loop),
       logger_(logger),
       client_(client),
       manifests_(std::move(manifests)),
@@ -269,9 +271,7 @@ void KubernetesTasks::Impl::act() {
 void KubernetesTasks::Impl::tell(std::variant<cluster::Event, RunEvent> event) {
   outbox_.push_back(std::move(event));
   if (outbox_.size() > 1) return;
-  loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired()) flush();
-  });
+  posts_.post([this] { flush(); });
 }
 
 // What is told may lead to more, which is told in the same go.
@@ -300,8 +300,7 @@ void KubernetesTasks::Impl::create_next() {
       create(task, *run);
       continue;
     }
-    loop_.post([this, alive = std::weak_ptr<bool>(alive_), task] {
-      if (alive.expired()) return;
+    posts_.post([this, task] {
       created(task, base::Error{base::Code::kCancelled, "not wanted any more"});
     });
   }

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "cluster/cluster.h"
+#include "cluster/launcher.h"
 #include "job/spec.h"
 #include "job/task_id.h"
 #include "kubernetes/pods/pod_entry.h"

@@ -158,6 +158,7 @@ NoticeAnswer notice_answer(std::string_view output, std::string_view errors,
 PodNotices::PodNotices(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,
                        const Manifests& manifests, OnDone on_done)
     : loop_(loop),
+      posts_(loop),
       logger_(logger),
       client_(client),
       manifests_(manifests),
@@ -173,9 +174,7 @@ void PodNotices::give(const std::vector<job::TaskId>& tasks, const std::string& 
   }
   ask_next();
   if (!asked_.empty()) return;
-  loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired()) finish();
-  });
+  posts_.post([this] { finish(); });
 }
 
 void PodNotices::clear() {
@@ -210,8 +209,7 @@ void PodNotices::ask(const job::TaskId& task) {
   };
   // Its end must not end it while it calls.
   callbacks.on_end = [this, task, asked = &it](base::Result<int> end) {
-    loop_.post([this, alive = std::weak_ptr<bool>(alive_), task, asked, end = std::move(end)] {
-      if (alive.expired()) return;
+    posts_.post([this, task, asked, end = std::move(end)] {
       const auto found = asked_.find(task);
       if (found != asked_.end() && found->second.get() == asked) on_ended(task, end);
     });

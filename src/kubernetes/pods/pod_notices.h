@@ -15,6 +15,7 @@
 #include "kubernetes/client.h"
 #include "kubernetes/pods/manifests.h"
 #include "net/event_loop.h"
+#include "net/posts.h"
 
 namespace gangrun::kubernetes::pods {
 
@@ -71,6 +72,7 @@ class PodNotices {
   void finish();
 
   net::EventLoop& loop_;
+  const net::Posts posts_;
   base::Logger& logger_;
   kubernetes::Client& client_;
   const Manifests& manifests_;
@@ -80,7 +82,6 @@ class PodNotices {
   int under_way_ = 0;
   // Of tasks without a notice: by what it came from, and why.
   std::map<std::pair<std::string, std::string>, std::vector<job::TaskId>> failed_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace gangrun::kubernetes::pods

@@ -82,6 +82,7 @@ base::Result<> check_outputs(int status, const OutputsErrors& errors, bool is_em
 PodOutputs::PodOutputs(net::EventLoop& loop, kubernetes::Client& client, const Manifests& manifests,
                        std::string folder, Unpack unpack, Callbacks callbacks)
     : loop_(loop),
+      posts_(loop),
       client_(client),
       manifests_(manifests),
       folder_(std::move(folder)),
@@ -123,8 +124,7 @@ void PodOutputs::fetch(const job::TaskId& task, const std::string& uid) {
 // What is told may fetch again, which must not end this one while it calls.
 void PodOutputs::end_later(const job::TaskId& task, const std::string& uid,
                            base::Result<int> status) {
-  loop_.post([this, alive = std::weak_ptr<bool>(alive_), task, uid, status = std::move(status)] {
-    if (alive.expired()) return;
+  posts_.post([this, task, uid, status = std::move(status)] {
     const auto found = fetches_.find(task);
     if (found != fetches_.end() && found->second->uid == uid) on_ended(task, status);
   });

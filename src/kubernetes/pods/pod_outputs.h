@@ -14,6 +14,7 @@
 #include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/outputs_archive.h"
 #include "net/event_loop.h"
+#include "net/posts.h"
 #include "net/workers.h"
 
 namespace gangrun::kubernetes::pods {
@@ -74,6 +75,7 @@ class PodOutputs {
   void done(const job::TaskId& task, base::Result<> fetched);
 
   net::EventLoop& loop_;
+  const net::Posts posts_;
   kubernetes::Client& client_;
   const Manifests& manifests_;
   std::string folder_;
@@ -81,7 +83,6 @@ class PodOutputs {
   Callbacks callbacks_;
   std::map<job::TaskId, std::unique_ptr<Fetch>> fetches_;
   net::Workers workers_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace gangrun::kubernetes::pods

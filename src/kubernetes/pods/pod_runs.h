@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "base/result.h"
-#include "cluster/cluster.h"
+#include "cluster/launcher.h"
 #include "cluster/line_files.h"
 #include "cluster/tasks.h"
 #include "gang/decision.h"

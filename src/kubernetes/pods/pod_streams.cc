@@ -32,7 +32,7 @@ bool LineFilter::is_new(std::string_view time) {
 
 PodStreams::PodStreams(net::EventLoop& loop, kubernetes::Client& client, const Manifests& manifests,
                        Callbacks callbacks)
-    : loop_(loop), client_(client), manifests_(manifests), callbacks_(std::move(callbacks)) {}
+    : posts_(loop), client_(client), manifests_(manifests), callbacks_(std::move(callbacks)) {}
 
 void PodStreams::read(const job::TaskId& task, const std::string& uid, bool follow) {
   Stream& stream = streams_[task];
@@ -56,10 +56,8 @@ void PodStreams::read(const job::TaskId& task, const std::string& uid, bool foll
   };
   // What is told may make another reading, which must not end this one while it calls.
   callbacks.on_end = [this, task, reading](base::Result<> ended) {
-    loop_.post([this, alive = std::weak_ptr<bool>(alive_), task, reading,
-                ended = std::move(ended)]() mutable {
-      if (!alive.expired()) on_ended(task, reading, std::move(ended));
-    });
+    posts_.post(
+        [this, task, reading, ended = std::move(ended)] { on_ended(task, reading, ended); });
   };
   stream.activity = client_.read_log(std::move(request), std::move(callbacks));
 }

@@ -13,6 +13,7 @@
 #include "kubernetes/client.h"
 #include "kubernetes/pods/manifests.h"
 #include "net/event_loop.h"
+#include "net/posts.h"
 
 namespace gangrun::kubernetes::pods {
 
@@ -65,14 +66,13 @@ class PodStreams {
 
   void on_ended(const job::TaskId& task, int reading, base::Result<> ended);
 
-  net::EventLoop& loop_;
+  const net::Posts posts_;
   kubernetes::Client& client_;
   const Manifests& manifests_;
   Callbacks callbacks_;
   std::map<job::TaskId, Stream> streams_;
   std::optional<std::string> begin_;
   int last_reading_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace gangrun::kubernetes::pods

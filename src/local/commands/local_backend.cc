@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "local/gpu_locks.h"
-#include "local/local_cluster.h"
+#include "local/local_launcher.h"
 #include "net/hosts.h"
 
 namespace gangrun::local::commands {
@@ -17,8 +17,8 @@ using base::Result;
 // where the job does not say.
 constexpr std::chrono::seconds kDefaultMasterLost(60);
 
-Result<local::LocalCluster::Options> cluster_options(const host::BackendInput& input) {
-  local::LocalCluster::Options result;
+Result<local::LocalLauncher::Options> cluster_options(const host::BackendInput& input) {
+  local::LocalLauncher::Options result;
   result.agent_program = input.launch.agent_program;
   result.host = input.launch.host;
   result.gpus = input.launch.gpus;
@@ -49,12 +49,13 @@ Result<host::MadeTasks> LocalBackend::make_tasks(const host::BackendInput& input
   GANGRUN_ASSIGN(auto cluster, cluster_options(input));
   const bool by_tls = !input.spec.hosts.empty();
   const host::Ground& ground = input.ground;
-  return host::MadeTasks{.tasks = std::make_unique<agents::Agents>(
-                             ground.loop, ground.clock, ground.logger, ground.server,
-                             std::make_unique<local::LocalCluster>(ground.loop, std::move(cluster)),
-                             by_tls ? host::agents_by_tls(input) : host::agents_options(input)),
-                         .come_by_tls = by_tls,
-                         .remarks = host::remarks_of(input.launch)};
+  return host::MadeTasks{
+      .tasks = std::make_unique<agents::Agents>(
+          ground.loop, ground.clock, ground.logger, ground.server,
+          std::make_unique<local::LocalLauncher>(ground.loop, std::move(cluster)),
+          by_tls ? host::agents_by_tls(input) : host::agents_options(input)),
+      .come_by_tls = by_tls,
+      .remarks = host::remarks_of(input.launch)};
 }
 
 }  // namespace gangrun::local::commands

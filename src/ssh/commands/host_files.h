@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "job/spec.h"
-#include "ssh/ssh_cluster.h"
+#include "ssh/ssh_launcher.h"
 
 namespace gangrun::ssh::commands {
 

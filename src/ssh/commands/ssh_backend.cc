@@ -9,7 +9,7 @@
 #include "base/variable.h"
 #include "ssh/commands/host_files.h"
 #include "ssh/host_addresses.h"
-#include "ssh/ssh_cluster.h"
+#include "ssh/ssh_launcher.h"
 #include "ssh/ssh_options.h"
 #include "ssh/ssh_rules.h"
 
@@ -117,7 +117,7 @@ Result<host::MadeTasks> SshBackend::make_tasks(const host::BackendInput& input) 
                                       input.launch.working_folder));
   }
   const host::JobPaths& paths = input.folder.paths();
-  ssh::SshCluster::Options options;
+  ssh::SshLauncher::Options options;
   options.job_id = input.folder.id();
   options.hosts = input.spec.hosts;
   options.tasks = tasks_of(input.spec);
@@ -141,20 +141,20 @@ Result<host::MadeTasks> SshBackend::make_tasks(const host::BackendInput& input) 
   options.output_folder = paths.outputs();
   options.hosts_file = paths.hosts();
   GANGRUN_ASSIGN(options.files, host_files(input.spec, input.launch.working_folder));
-  auto cluster = std::make_unique<ssh::SshCluster>(ground.loop, ground.logger, std::move(links_),
-                                                   std::move(options));
-  cluster_ = cluster.get();
+  auto launcher = std::make_unique<ssh::SshLauncher>(ground.loop, ground.logger, std::move(links_),
+                                                     std::move(options));
+  launcher_ = launcher.get();
   agents::AgentsOptions agents = host::agents_options(input);
   agents.launch.are_away = true;
   return host::MadeTasks{.tasks = std::make_unique<agents::Agents>(
                              ground.loop, ground.clock, ground.logger, ground.server,
-                             std::move(cluster), std::move(agents))};
+                             std::move(launcher), std::move(agents))};
 }
 
 Result<> SshBackend::clear(net::EventLoop& /*loop*/,
                            const std::function<void(const std::string&)>& /*tell*/,
                            const std::function<bool()>& /*is_left*/) {
-  return cluster_ == nullptr ? Result<>() : cluster_->end();
+  return launcher_ == nullptr ? Result<>() : launcher_->end();
 }
 
 }  // namespace gangrun::ssh::commands

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "host/backend.h"
 #include "ssh/host_links.h"
-#include "ssh/ssh_cluster.h"
+#include "ssh/ssh_launcher.h"
 
 namespace gangrun::ssh::commands {
 
@@ -43,7 +43,7 @@ class SshBackend final : public host::Backend {
   std::string agent_program_;
   std::string working_folder_;
   std::unique_ptr<ssh::HostLinks> links_;
-  ssh::SshCluster* cluster_ = nullptr;  // the master's, which outlives every call of clear()
+  ssh::SshLauncher* launcher_ = nullptr;  // the master's, which outlives every call of clear()
 };
 
 }  // namespace gangrun::ssh::commands

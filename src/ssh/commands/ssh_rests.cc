@@ -22,7 +22,7 @@
 #include "ssh/commands/ssh_backend.h"
 #include "ssh/commands/ssh_turn.h"
 #include "ssh/host_records.h"
-#include "ssh/ssh_cluster.h"
+#include "ssh/ssh_launcher.h"
 
 namespace gangrun::ssh::commands {
 

@@ -51,7 +51,7 @@ Result<> Keeper::start() {
     // stay whole as long as we wait for our agents.
     if (has_client_) say_last(ssh::LeavingMessage{});
     let_go();
-    if (cluster_ == nullptr) leave_if_done();
+    if (launcher_ == nullptr) leave_if_done();
   }));
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) {
     if (::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK) != 0) {
@@ -194,7 +194,7 @@ Result<> Keeper::on(const ssh::MessageFrame& frame) {
           [&](const ssh::StartMessage& each) { return start_agent(each); },
           [&](const ssh::AdoptMessage& each) { return done([&] { adopt(each); }); },
           [&](const ssh::ReleaseOthersMessage& /*each*/) {
-            return done([&] { cluster_->release_others(); });
+            return done([&] { launcher_->release_others(); });
           },
           [&](const ssh::StopMessage& each) { return done([&] { stop(each.agent, each.grace); }); },
           [&](const ssh::LogsTakenMessage& each) {
@@ -230,7 +230,7 @@ Result<> Keeper::begin(const ssh::BeginMessage& message) {
                                  clock_.now() + kTakeOverLimit, take_care_of));
   work_.emplace(folder_->path());
   set_environment(message.environment);
-  GANGRUN_TRY(make_cluster(message));
+  GANGRUN_TRY(make_launcher(message));
   relay_ = std::make_unique<ssh::Relay>(loop_, [this](const ssh::Frame& frame) {
     tell_lines_first();
     send(frame);
@@ -242,8 +242,8 @@ Result<> Keeper::begin(const ssh::BeginMessage& message) {
   return {};
 }
 
-Result<> Keeper::make_cluster(const ssh::BeginMessage& message) {
-  local::LocalCluster::Options options;
+Result<> Keeper::make_launcher(const ssh::BeginMessage& message) {
+  local::LocalLauncher::Options options;
   options.agent_program = options_.program;
   options.host = message.address;
   options.gpus = hello_->gpus;
@@ -255,8 +255,8 @@ Result<> Keeper::make_cluster(const ssh::BeginMessage& message) {
   options.containment = hello_->containment;
   options.agents_outlive_us = true;
   options.starter_socket = folder_->starter_socket();
-  cluster_ = std::make_unique<local::LocalCluster>(loop_, std::move(options));
-  cluster_->on_event([this](const cluster::Event& event) { on_event(event); });
+  launcher_ = std::make_unique<local::LocalLauncher>(loop_, std::move(options));
+  launcher_->on_event([this](const cluster::Event& event) { on_event(event); });
   return {};
 }
 
@@ -291,7 +291,7 @@ Result<> Keeper::start_agent(const ssh::StartMessage& message) {
   launch.agent_config["log_prefix"] = prefix;
   launch.agent_config["working_folder"] =
       job_->works_here ? options_.working_folder : work_->path();
-  cluster_->start(message.task, message.attempt, std::move(launch));
+  launcher_->start(message.task, message.attempt, std::move(launch));
   return {};
 }
 
@@ -299,12 +299,12 @@ void Keeper::adopt(const ssh::AdoptMessage& message) {
   agents_[message.agent] = {message.task, message.attempt, true};
   logs_.add(message.agent, folder_->log_prefix(message.task, message.attempt), message.out_offset,
             message.error_offset);
-  cluster_->adopt(message.task, message.attempt, message.handle);
+  launcher_->adopt(message.task, message.attempt, message.handle);
 }
 
 void Keeper::stop(std::uint32_t agent, std::chrono::milliseconds grace) {
   const auto found = agents_.find(agent);
-  if (found != agents_.end()) cluster_->stop(found->second.task, found->second.attempt, grace);
+  if (found != agents_.end()) launcher_->stop(found->second.task, found->second.attempt, grace);
 }
 
 void Keeper::on_event(const cluster::Event& event) {
@@ -337,7 +337,7 @@ void Keeper::on_event(const cluster::Event& event) {
 
 // Logs, to the client that takes them.
 void Keeper::tell_logs() {
-  if (cluster_ == nullptr) return;
+  if (launcher_ == nullptr) return;
   if (out_.size() < kMaxWaiting) tell_some_logs(kMaxWaiting);
   look_for_gone_logs(agent_numbers());
   forget_told();

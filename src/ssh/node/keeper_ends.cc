@@ -68,7 +68,7 @@ Result<> Keeper::open_kept(const std::string& run_folder) {
 // cannot be removed: empty where nothing is to be there any more.
 std::string Keeper::end(ssh::Kept kept) {
   has_client_ = false;
-  cluster_.reset();
+  launcher_.reset();
   relay_.reset();
   loop_.stop();
   if (is_of_the_past_ && kept == ssh::Kept::kWritten) return {};
@@ -100,7 +100,7 @@ void Keeper::lose_client(bool is_link_whole) {
   if (is_link_whole && !outlives) {
     for (const auto& [number, agent] : agents_) {
       if (agent.has_ended) continue;
-      cluster_->stop(agent.task, agent.attempt, std::chrono::milliseconds(0));
+      launcher_->stop(agent.task, agent.attempt, std::chrono::milliseconds(0));
     }
   }
   forget_told();
@@ -117,7 +117,7 @@ void Keeper::let_go() {
   // An agent that waits for its GPUs is not known to have started: the client starts it again.
   for (const auto& [number, agent] : agents_) {
     if (agent.is_allocated) continue;
-    cluster_->stop(agent.task, agent.attempt, std::chrono::milliseconds(0));
+    launcher_->stop(agent.task, agent.attempt, std::chrono::milliseconds(0));
   }
   if (folder_) folder_->give_up();
   // ssh waits for the end of these.
@@ -128,7 +128,7 @@ void Keeper::let_go() {
 
 void Keeper::leave_if_done() {
   if (!agents_.empty()) return;
-  cluster_.reset();
+  launcher_.reset();
   // Files that were kept before stay as they were.
   if (!is_of_the_past_ && folder_ && folder_->take_back()) {
     // Nobody is there to bring it to; a client that comes again finds it.

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/unique_fd.h"
-#include "local/local_cluster.h"
+#include "local/local_launcher.h"
 #include "net/event_loop.h"
 #include "ssh/frames.h"
 #include "ssh/keeper_messages.h"
@@ -54,7 +54,7 @@ class Keeper {
   base::Result<> on_frames();
   base::Result<> on(const ssh::MessageFrame& frame);
   base::Result<> begin(const ssh::BeginMessage& message);
-  base::Result<> make_cluster(const ssh::BeginMessage& message);
+  base::Result<> make_launcher(const ssh::BeginMessage& message);
   base::Result<> start_agent(const ssh::StartMessage& message);
   void adopt(const ssh::AdoptMessage& message);
   void stop(std::uint32_t agent, std::chrono::milliseconds grace);
@@ -96,7 +96,7 @@ class Keeper {
   std::optional<ssh::BeginMessage> job_;
   std::optional<RunFolder> folder_;
   Caretakers caretakers_;  // of the folder, if we are killed
-  std::unique_ptr<local::LocalCluster> cluster_;
+  std::unique_ptr<local::LocalLauncher> launcher_;
   std::unique_ptr<ssh::Relay> relay_;
   LogFollower logs_{[this](const ssh::LogFrame& frame) {
     window_.sent(frame.content.size(), clock_.now());

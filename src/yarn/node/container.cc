@@ -18,7 +18,7 @@
 #include "job/described.h"
 #include "yarn/outputs_config.h"
 #include "yarn/uploads.h"
-#include "yarn/yarn_cluster.h"
+#include "yarn/yarn_launcher.h"
 
 namespace gangrun::yarn::node {
 
@@ -103,7 +103,7 @@ Result<> find_hadoop() {
     const auto folder = hadoop::jvm_library_folder(*java_home);
     if (folder) put_behind("LD_LIBRARY_PATH", *folder);
   }
-  const auto property = variable_of_node(yarn::YarnCluster::kClassPathVariable);
+  const auto property = variable_of_node(yarn::YarnLauncher::kClassPathVariable);
   if (!property || variable_of_node("CLASSPATH")) return {};
   GANGRUN_ASSIGN(const std::string path, hadoop::class_path(*property, variable_of_node));
   if (!path.empty()) set_variable("CLASSPATH", path);

@@ -45,7 +45,7 @@
 #include "yarn/result_copy.h"
 #include "yarn/uploads.h"
 #include "yarn/where_containers_work.h"
-#include "yarn/yarn_cluster.h"
+#include "yarn/yarn_launcher.h"
 #include "yarn/yarn_options.h"
 #include "yarn/zookeeper_defaults.h"
 
@@ -99,7 +99,7 @@ class YarnMaster final : public master::Listener {
 
  private:
   Result<> read_config();
-  Result<std::unique_ptr<yarn::YarnCluster>> make_cluster();
+  Result<std::unique_ptr<yarn::YarnLauncher>> make_launcher();
   Result<host::MadeTasks> make_tasks(const host::Ground& ground);
   std::string serve_page();
   [[nodiscard]] base::Secret own_token(const hadoop::Credentials& credentials) const;
@@ -140,7 +140,7 @@ class YarnMaster final : public master::Listener {
   std::unique_ptr<host::JobMaster> master_;
   // Both are the master's.
   yarn::JournalCopy* journal_copy_ = nullptr;
-  yarn::YarnCluster* cluster_ = nullptr;
+  yarn::YarnLauncher* launcher_ = nullptr;
   agents::Agents* agents_ = nullptr;
   std::unique_ptr<YarnPage> page_;
   std::optional<hadoop::TokenLife> token_life_;
@@ -167,10 +167,10 @@ Result<> YarnMaster::read_config() {
   return host::check_open_files(config_.spec);
 }
 
-Result<std::unique_ptr<yarn::YarnCluster>> YarnMaster::make_cluster() {
+Result<std::unique_ptr<yarn::YarnLauncher>> YarnMaster::make_launcher() {
   GANGRUN_ASSIGN(auto resource_manager,
                  hadoop::ApplicationMasterClient::create(hadoop_, credentials_));
-  yarn::YarnCluster::Options options;
+  yarn::YarnLauncher::Options options;
   options.spec = config_.spec;
   options.job_id = hadoop::to_string(container_.attempt.application);
   options.host = host_;
@@ -206,7 +206,7 @@ Result<std::unique_ptr<yarn::YarnCluster>> YarnMaster::make_cluster() {
   options.preemption_wait = preemption_wait(hadoop_);
   // Where a cluster believes names, a container's process has that of its NodeManager's user.
   options.environment["HADOOP_USER_NAME"] = config_.user;
-  options.environment[yarn::YarnCluster::kClassPathVariable] =
+  options.environment[yarn::YarnLauncher::kClassPathVariable] =
       hadoop_.get_or(hadoop::kClassPathProperty, std::string(hadoop::kDefaultClassPath));
   options.outputs = {.folder = config_.history_folder + yarn::kOutputsFolder,
                      .user = config_.user,
@@ -219,13 +219,13 @@ Result<std::unique_ptr<yarn::YarnCluster>> YarnMaster::make_cluster() {
   options.credentials.secrets.erase(yarn::kMasterConfigSecret);
   std::erase_if(options.credentials.tokens,
                 [](const auto& entry) { return entry.second.kind == hadoop::kMasterTokenKind; });
-  return std::make_unique<yarn::YarnCluster>(loop_, logger_, std::move(resource_manager),
-                                             std::move(options));
+  return std::make_unique<yarn::YarnLauncher>(loop_, logger_, std::move(resource_manager),
+                                              std::move(options));
 }
 
 Result<host::MadeTasks> YarnMaster::make_tasks(const host::Ground& ground) {
-  GANGRUN_ASSIGN(auto cluster, make_cluster());
-  cluster_ = cluster.get();
+  GANGRUN_ASSIGN(auto launcher, make_launcher());
+  launcher_ = launcher.get();
   result_copy_ = std::make_unique<yarn::ResultCopy>(loop_, logger_, *files_, far_results());
   key_copy_ = std::make_unique<yarn::KeyCopy>(loop_, logger_, *files_, far_keys());
   agents::AgentsOptions options;
@@ -246,7 +246,7 @@ Result<host::MadeTasks> YarnMaster::make_tasks(const host::Ground& ground) {
   // The next one may be on any node.
   options.moved = {.attempt = ground.attempt, .lease = ground.master_lost};
   auto agents = std::make_unique<agents::Agents>(loop_, clock_, logger_, ground.server,
-                                                 std::move(cluster), std::move(options));
+                                                 std::move(launcher), std::move(options));
   agents_ = agents.get();
   return host::MadeTasks{
       .tasks = std::move(agents),
@@ -312,7 +312,7 @@ void YarnMaster::freshen_tokens() {
 // To the tasks that run, and to those that will.
 void YarnMaster::hand_out(std::map<std::string, hadoop::Token> tokens) {
   agents_->set_tokens(base::Secret(hadoop::encode_credentials({tokens, {}})));
-  cluster_->set_tokens(std::move(tokens));
+  launcher_->set_tokens(std::move(tokens));
 }
 
 void YarnMaster::keep_tokens() {
@@ -452,13 +452,13 @@ Result<> YarnMaster::start() {
   GANGRUN_TRY(fetch_past());
   GANGRUN_ASSIGN(master_, host::JobMaster::create(loop_, clock_, logger_, input(), *this));
   GANGRUN_TRY(master_->start());
-  cluster_->begin(master_->tls_port());
+  launcher_->begin(master_->tls_port());
   keep_tokens();
   return {};
 }
 
 Result<> YarnMaster::wait() {
-  (void)loop_.run_until([this] { return finished_ || told_to_end_ || cluster_->is_unwanted(); },
+  (void)loop_.run_until([this] { return finished_ || told_to_end_ || launcher_->is_unwanted(); },
                         clock_.now() + job::kLongestJob);
   if (!finished_) return base::unavailable("YARN has ended this attempt");
   keep_history();
@@ -466,11 +466,11 @@ Result<> YarnMaster::wait() {
   const bool succeeded = status.state == job::JobState::kSucceeded;
   const bool killed = status.state == job::JobState::kKilled;
   std::optional<Result<>> told;
-  cluster_->finish(succeeded ? hadoop::FinalStatus::kSucceeded
-                   : killed  ? hadoop::FinalStatus::kKilled
-                             : hadoop::FinalStatus::kFailed,
-                   yarn::diagnostics_of(status),
-                   [&told](Result<> result) { told = std::move(result); });
+  launcher_->finish(succeeded ? hadoop::FinalStatus::kSucceeded
+                    : killed  ? hadoop::FinalStatus::kKilled
+                              : hadoop::FinalStatus::kFailed,
+                    yarn::diagnostics_of(status),
+                    [&told](Result<> result) { told = std::move(result); });
   (void)loop_.run_until([&told] { return told.has_value(); }, clock_.now() + kFinishTimeout);
   // Whoever follows the output gets its end from us: the nodes put their logs together later.
   (void)loop_.run_until([this] { return master_->lines_are_told(); },

@@ -1,4 +1,4 @@
-#include "local/local_cluster.h"
+#include "local/local_launcher.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -78,7 +78,7 @@ std::string starter_key(const AgentKey& key) {
 
 }  // namespace
 
-struct LocalCluster::Agent {
+struct LocalLauncher::Agent {
   // One of them: a child of ours, or of an earlier master, or who has started it.
   std::unique_ptr<process::Child> guardian;
   std::unique_ptr<process::ForeignProcess> adopted;
@@ -110,12 +110,13 @@ struct LocalCluster::Agent {
   }
 };
 
-LocalCluster::LocalCluster(net::EventLoop& loop, Options options)
+LocalLauncher::LocalLauncher(net::EventLoop& loop, Options options)
     : loop_(loop),
+      outbox_(loop),
       options_(std::move(options)),
       book_({options_.host, options_.hosts, options_.gpus.list}, *this) {}
 
-LocalCluster::~LocalCluster() {
+LocalLauncher::~LocalLauncher() {
   for (auto& [key, agent] : agents_) {
     if (agent->starter == nullptr) agent->signal(SIGKILL);
   }
@@ -129,63 +130,58 @@ LocalCluster::~LocalCluster() {
   }
 }
 
-void LocalCluster::on_event(std::function<void(cluster::Event)> listener) {
-  listener_ = std::move(listener);
+void LocalLauncher::on_event(std::function<void(cluster::Event)> listener) {
+  outbox_.on_event(std::move(listener));
 }
 
-void LocalCluster::tell(cluster::Event event) {
-  const std::weak_ptr<bool> alive = alive_;
-  loop_.post([this, alive, event = std::move(event)]() mutable {
-    if (!alive.expired() && listener_) listener_(std::move(event));
-  });
-}
+void LocalLauncher::tell(cluster::Event event) { outbox_.tell(std::move(event)); }
 
-void LocalCluster::start(const job::TaskId& task, int attempt, cluster::Launch launch) {
+void LocalLauncher::start(const job::TaskId& task, int attempt, cluster::Launch launch) {
   book_.start(task, attempt, std::move(launch), loop_.now());
   wait_for_time();
 }
 
-void LocalCluster::adopt(const job::TaskId& task, int attempt, const base::Json& handle) {
+void LocalLauncher::adopt(const job::TaskId& task, int attempt, const base::Json& handle) {
   book_.adopt(task, attempt, handle, loop_.now());
 }
 
-void LocalCluster::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) {
+void LocalLauncher::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) {
   book_.stop(task, attempt, grace, loop_.now());
   wait_for_time();
 }
 
-void LocalCluster::wait_for_time() {
+void LocalLauncher::wait_for_time() {
   timer_.set(loop_, book_.next_deadline(), [this] {
     book_.on_time(loop_.now());
     wait_for_time();
   });
 }
 
-base::Result<std::string> LocalCluster::look_at(const std::string& host) {
+base::Result<std::string> LocalLauncher::look_at(const std::string& host) {
   GANGRUN_ASSIGN(network_, look_at_host(host, options_.master_address, options_.interface));
   return network_->address;
 }
 
-bool LocalCluster::hold(const job::Gpu& gpu) {
+bool LocalLauncher::hold(const job::Gpu& gpu) {
   std::vector<base::UniqueFd> locks = lock_gpu(options_.gpu_lock_folder, gpu);
   std::move(locks.begin(), locks.end(), std::back_inserter(gpu_locks_));
   return !locks.empty();
 }
 
 // Guardian and agent hold them, for as long as anything of the task lives.
-void LocalCluster::let_go() {
+void LocalLauncher::let_go() {
   gpu_locks_.clear();
   network_.reset();
 }
 
 // None where nobody takes the agents over.
-std::string LocalCluster::words_file_of(const AgentKey& key, const cluster::Launch& launch) const {
+std::string LocalLauncher::words_file_of(const AgentKey& key, const cluster::Launch& launch) const {
   const auto prefix = base::json_member<std::string>(launch.agent_config, "log_prefix");
   if (!options_.agents_outlive_us || !prefix.ok()) return {};
   return job::words_file(*prefix, key.second);
 }
 
-AgentCommand LocalCluster::command_for(const AgentKey& key, const cluster::Launch& launch) const {
+AgentCommand LocalLauncher::command_for(const AgentKey& key, const cluster::Launch& launch) const {
   return {.program = options_.agent_program,
           .name = process::agent_name(options_.job_id, key.first.type, key.first.index),
           .containment = options_.containment,
@@ -195,9 +191,9 @@ AgentCommand LocalCluster::command_for(const AgentKey& key, const cluster::Launc
           .locks = gpu_locks_.size()};
 }
 
-base::Result<std::optional<AgentMark>> LocalCluster::spawn(const AgentKey& key,
-                                                           const cluster::Launch& launch,
-                                                           const std::vector<job::Gpu>& gpus) {
+base::Result<std::optional<AgentMark>> LocalLauncher::spawn(const AgentKey& key,
+                                                            const cluster::Launch& launch,
+                                                            const std::vector<job::Gpu>& gpus) {
   base::Json config = agent_config(launch, options_.gpus, gpus, network_ ? &*network_ : nullptr);
   const std::string words_file = words_file_of(key, launch);
   config["words_file"] = words_file;
@@ -232,7 +228,7 @@ base::Result<std::optional<AgentMark>> LocalCluster::spawn(const AgentKey& key,
   return {std::nullopt};
 }
 
-base::Result<AgentMark> LocalCluster::spawn_with_guardian(
+base::Result<AgentMark> LocalLauncher::spawn_with_guardian(
     const AgentKey& key, const AgentCommand& command, const std::vector<process::InheritedFd>& fds,
     int log_fd) {
   GANGRUN_ASSIGN(process::Pipe lives, process::make_pipe());
@@ -258,7 +254,7 @@ base::Result<AgentMark> LocalCluster::spawn_with_guardian(
 }
 
 // The one of an earlier master, if it lives, so that the job has one namespace here.
-base::Result<StarterLink*> LocalCluster::starter(int log_fd) {
+base::Result<StarterLink*> LocalLauncher::starter(int log_fd) {
   if (!starters_.empty() && starters_.back()->is_open()) return starters_.back().get();
   const std::string path = options_.agents_outlive_us ? options_.starter_socket : std::string();
   auto link = StarterLink::find(loop_, path, callbacks_of_starter());
@@ -272,20 +268,19 @@ base::Result<StarterLink*> LocalCluster::starter(int log_fd) {
   return starters_.back().get();
 }
 
-StarterLink::Callbacks LocalCluster::callbacks_of_starter() {
+StarterLink::Callbacks LocalLauncher::callbacks_of_starter() {
   return {.on_started = [this](const std::string& key, pid_t pid) { on_started(key, pid); },
           .on_ended = [this](const std::string& key, const std::optional<process::Exit>& exit,
                              const std::string& words) { on_ended(key, exit, words); },
           .on_over =
               [this] {
-                loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
-                  if (alive.expired()) return;
+                outbox_.post([this] {
                   starters_.remove_if([](const auto& link) { return link->is_over(); });
                 });
               }};
 }
 
-void LocalCluster::on_started(const std::string& key, pid_t pid) {
+void LocalLauncher::on_started(const std::string& key, pid_t pid) {
   const auto found = starter_keys_.find(key);
   if (found == starter_keys_.end()) return;
   Agent& agent = *agents_.at(found->second);
@@ -295,8 +290,8 @@ void LocalCluster::on_started(const std::string& key, pid_t pid) {
   book_.on_started(found->second, {pid, stat ? stat->start_ticks : 0, true, agent.words_file});
 }
 
-void LocalCluster::on_ended(const std::string& key, const std::optional<process::Exit>& exit,
-                            const std::string& words) {
+void LocalLauncher::on_ended(const std::string& key, const std::optional<process::Exit>& exit,
+                             const std::string& words) {
   const auto found = starter_keys_.find(key);
   if (found == starter_keys_.end()) return;
   const AgentKey agent = found->second;
@@ -316,7 +311,7 @@ void LocalCluster::on_ended(const std::string& key, const std::optional<process:
   wait_for_time();
 }
 
-bool LocalCluster::take_over(const AgentKey& key, const AgentMark& mark) {
+bool LocalLauncher::take_over(const AgentKey& key, const AgentMark& mark) {
   if (mark.in_starter) {
     if (starters_.empty()) {
       auto link = StarterLink::find(loop_, options_.starter_socket, callbacks_of_starter());
@@ -351,15 +346,15 @@ bool LocalCluster::take_over(const AgentKey& key, const AgentMark& mark) {
   return true;
 }
 
-void LocalCluster::add_last_words(const AgentMark& mark, job::AgentEnded& ended) {
+void LocalLauncher::add_last_words(const AgentMark& mark, job::AgentEnded& ended) {
   add_words_of_file(mark.words_file, ended);
 }
 
-void LocalCluster::watch(const AgentKey& key, Agent& agent) {
+void LocalLauncher::watch(const AgentKey& key, Agent& agent) {
   agent.exit_watch = loop_.watch_readable(agent.end_fd(), [this, key] { reap(key); });
 }
 
-void LocalCluster::release_others() {
+void LocalLauncher::release_others() {
   std::set<pid_t> ours;
   for (const auto& [key, agent] : agents_) ours.insert(agent->pid());
   // The agent: its guardian then kills what is left.
@@ -369,7 +364,7 @@ void LocalCluster::release_others() {
   }
 }
 
-void LocalCluster::reap(const AgentKey& key) {
+void LocalLauncher::reap(const AgentKey& key) {
   const auto found = agents_.find(key);
   if (found == agents_.end()) return;
   job::AgentEnded ended{.task = key.first, .attempt = key.second, .ended_at = loop_.now()};
@@ -396,7 +391,7 @@ void LocalCluster::reap(const AgentKey& key) {
   wait_for_time();
 }
 
-void LocalCluster::ask_to_end(const AgentKey& key) {
+void LocalLauncher::ask_to_end(const AgentKey& key) {
   const Agent& agent = *agents_.at(key);
   if (agent.starter != nullptr) return agent.starter->ask_to_end(starter_key(key));
   agent.signal(SIGTERM);
@@ -404,13 +399,13 @@ void LocalCluster::ask_to_end(const AgentKey& key) {
 
 // The agent and not its guardian: that is the one who then kills what is left, and whose end says
 // so.
-void LocalCluster::end_at_once(const AgentKey& key) {
+void LocalLauncher::end_at_once(const AgentKey& key) {
   const Agent& agent = *agents_.at(key);
   if (agent.starter != nullptr) return agent.starter->kill(starter_key(key));
   for (const pid_t pid : process::children_of(agent.pid())) (void)::kill(pid, SIGKILL);
 }
 
-void LocalCluster::kill(const AgentKey& key) {
+void LocalLauncher::kill(const AgentKey& key) {
   const Agent& agent = *agents_.at(key);
   if (agent.starter != nullptr) return agent.starter->give_up(starter_key(key));
   agent.signal(SIGKILL);
@@ -422,7 +417,7 @@ void LocalCluster::kill(const AgentKey& key) {
 }
 
 // In a PID namespace the agent sees other numbers than we do: proc(5), NSpid, outermost first.
-std::int64_t LocalCluster::pid_here(const job::TaskId& task, std::int64_t pid) const {
+std::int64_t LocalLauncher::pid_here(const job::TaskId& task, std::int64_t pid) const {
   if (options_.containment != job::Containment::kPidNamespace) return pid;
   for (const auto& [key, agent] : agents_) {
     if (key.first != task) continue;

@@ -14,9 +14,10 @@
 
 #include "base/log.h"
 #include "base/log_times.h"
-#include "cluster/cluster.h"
+#include "cluster/launcher.h"
 #include "net/event_loop.h"
 #include "net/interfaces.h"
+#include "net/posts.h"
 #include "ssh/host_links.h"
 #include "ssh/host_records.h"
 #include "ssh/host_slots.h"
@@ -40,7 +41,7 @@ inline constexpr std::int64_t kDefaultOutputsMib = 256;
 // and carries their connections to the master's socket, and their logs. A link that breaks is
 // opened again; only when the lease of a host's agents must be over are they told as lost with it.
 // Destroying it ends what the hosts have of the job, and waits for it.
-class SshCluster final : public cluster::Cluster {
+class SshLauncher final : public cluster::Launcher {
  public:
   struct Options {
     std::string job_id;
@@ -69,15 +70,15 @@ class SshCluster final : public cluster::Cluster {
   };
 
   // Links that are not up are opened.
-  SshCluster(net::EventLoop& loop, base::Logger& logger, std::unique_ptr<HostLinks> links,
-             Options options);
-  ~SshCluster() override;
+  SshLauncher(net::EventLoop& loop, base::Logger& logger, std::unique_ptr<HostLinks> links,
+              Options options);
+  ~SshLauncher() override;
 
   // Ends the job on all hosts, once; the last call. An error: what may be left on which of them,
   // for the user.
   base::Result<> end();
   void on_event(std::function<void(cluster::Event)> listener) override {
-    listener_ = std::move(listener);
+    outbox_.on_event(std::move(listener));
   }
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override;
   void adopt(const job::TaskId& task, int attempt, const base::Json& handle) override;
@@ -97,7 +98,7 @@ class SshCluster final : public cluster::Cluster {
   struct Host;
   using Key = std::pair<job::TaskId, int>;
 
-  void emit(cluster::Event event);
+  void emit(cluster::Event event) { outbox_.tell(std::move(event)); }
   void look_for_places();
   std::string place(Agent& agent);
   [[nodiscard]] std::set<std::string> unusable_hosts() const;
@@ -166,12 +167,12 @@ class SshCluster final : public cluster::Cluster {
   Agent* find(const Host& host, std::uint32_t number);
 
   net::EventLoop& loop_;
+  net::Outbox<cluster::Event> outbox_;
   base::Logger& logger_;
   const Options options_;
   std::unique_ptr<HostLinks> links_;
   HostSlots slots_;
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::function<void(cluster::Event)> listener_;
   std::function<void()> settled_;  // of settle(), until it is called
   std::map<Key, std::unique_ptr<Agent>> agents_;
   std::uint32_t next_agent_ = 1;
@@ -193,7 +194,6 @@ class SshCluster final : public cluster::Cluster {
   std::set<std::string> broken_logs_;            // that could not be written
   std::map<std::string, base::LogTimes> times_;  // by the logs that are written here
   bool is_ended_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
 };
 
 }  // namespace gangrun::ssh

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "cluster/cluster.h"
+#include "cluster/launcher.h"
 #include "job/gpus.h"
 #include "local/agent_book.h"
 #include "local/agent_start.h"
@@ -21,6 +21,7 @@
 #include "local/starter_link.h"
 #include "net/deadline_timer.h"
 #include "net/event_loop.h"
+#include "net/posts.h"
 #include "process/spawn.h"
 
 namespace gangrun::local {
@@ -29,7 +30,7 @@ namespace gangrun::local {
 // its first process starts the agents (process/starter.h); else, and for tasks in images, which
 // are in none of it, each agent gets a guardian (process/containment.h). Destroying it kills what
 // is left, and waits for it.
-class LocalCluster final : public cluster::Cluster, private AgentBookOutput {
+class LocalLauncher final : public cluster::Launcher, private AgentBookOutput {
  public:
   struct Options {
     std::string agent_program;  // path of gangrun-agent
@@ -51,8 +52,8 @@ class LocalCluster final : public cluster::Cluster, private AgentBookOutput {
     std::string master_address;  // by which the hosts reach the master; empty: found for each
   };
 
-  LocalCluster(net::EventLoop& loop, Options options);
-  ~LocalCluster() override;
+  LocalLauncher(net::EventLoop& loop, Options options);
+  ~LocalLauncher() override;
 
   void on_event(std::function<void(cluster::Event)> listener) override;
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override;
@@ -92,8 +93,8 @@ class LocalCluster final : public cluster::Cluster, private AgentBookOutput {
   void wait_for_time();
 
   net::EventLoop& loop_;
+  net::Outbox<cluster::Event> outbox_;
   Options options_;
-  std::function<void(cluster::Event)> listener_;
   AgentBook book_;
   std::map<AgentKey, std::unique_ptr<Agent>> agents_;
   std::map<std::string, AgentKey> starter_keys_;  // of those that a starter has
@@ -103,7 +104,6 @@ class LocalCluster final : public cluster::Cluster, private AgentBookOutput {
   std::optional<HostNetwork> network_;
   std::vector<base::UniqueFd> gpu_locks_;
   net::DeadlineTimer timer_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
 };
 
 }  // namespace gangrun::local

@@ -14,8 +14,9 @@
 #include "agents/joining.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "cluster/cluster.h"
+#include "cluster/launcher.h"
 #include "net/event_loop.h"
+#include "net/posts.h"
 
 namespace gangrun::spark {
 
@@ -30,10 +31,10 @@ inline constexpr std::size_t kMaxNamed = 10;
 // Tasks that connect by themselves: something else starts them (Spark, in its executors), each asks
 // to join, and nobody but its session tells how its agent does. Each task comes once: who comes
 // second is told so.
-class JoinedCluster final : public agents::Joining {
+class SparkLauncher final : public agents::Joining {
  public:
   // `master_host`: by which an agent reaches the master, where it does not know better.
-  JoinedCluster(net::EventLoop& loop, std::string master_host);
+  SparkLauncher(net::EventLoop& loop, std::string master_host);
 
   void on_event(std::function<void(cluster::Event)> listener) override;
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override;
@@ -66,19 +67,18 @@ class JoinedCluster final : public agents::Joining {
     net::Timer limit;
   };
 
-  void emit(cluster::Event event);
+  void emit(cluster::Event event) { outbox_.tell(std::move(event)); }
   void tell_waiting();
   void remark_on_loopback();
   [[nodiscard]] std::string waiting_words() const;
   void end(const job::TaskId& task, std::string detail, base::Instant at);
 
   net::EventLoop& loop_;
+  net::Outbox<cluster::Event> outbox_;
   const std::string master_host_;
-  std::function<void(cluster::Event)> listener_;
   std::map<job::TaskId, Member> members_;
   net::Timer waiting_timer_;
   bool has_remarked_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what is posted
 };
 
 // "worker:0 from executor 1 on 10.0.0.7 (attempt 0)"

@@ -1,4 +1,4 @@
-#include "spark/joined_cluster.h"
+#include "spark/spark_launcher.h"
 
 #include <utility>
 
@@ -26,21 +26,14 @@ std::string to_words(const registry::JoinRequest& who) {
                       who.attempt);
 }
 
-JoinedCluster::JoinedCluster(net::EventLoop& loop, std::string master_host)
-    : loop_(loop), master_host_(std::move(master_host)) {}
+SparkLauncher::SparkLauncher(net::EventLoop& loop, std::string master_host)
+    : loop_(loop), outbox_(loop), master_host_(std::move(master_host)) {}
 
-void JoinedCluster::on_event(std::function<void(cluster::Event)> listener) {
-  listener_ = std::move(listener);
+void SparkLauncher::on_event(std::function<void(cluster::Event)> listener) {
+  outbox_.on_event(std::move(listener));
 }
 
-void JoinedCluster::emit(cluster::Event event) {
-  const std::weak_ptr<bool> alive = alive_;
-  loop_.post([this, alive, event = std::move(event)]() mutable {
-    if (!alive.expired() && listener_) listener_(std::move(event));
-  });
-}
-
-void JoinedCluster::start(const job::TaskId& task, int attempt, cluster::Launch launch) {
+void SparkLauncher::start(const job::TaskId& task, int attempt, cluster::Launch launch) {
   Member& member = members_[task];
   member.attempt = attempt;
   if (member.state != State::kAwaited) {
@@ -53,17 +46,17 @@ void JoinedCluster::start(const job::TaskId& task, int attempt, cluster::Launch 
 }
 
 // There is no next master: the job ends with the one that the tasks came to.
-void JoinedCluster::adopt(const job::TaskId& task, int attempt, const base::Json&) {
+void SparkLauncher::adopt(const job::TaskId& task, int attempt, const base::Json&) {
   emit(job::AgentEnded{task, attempt, agent_ended("it belongs to another master"), loop_.now()});
 }
 
-void JoinedCluster::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds) {
+void SparkLauncher::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds) {
   const auto found = members_.find(task);
   if (found == members_.end() || found->second.attempt != attempt) return;
   if (found->second.state == State::kAwaited) end(task, "no executor has joined", loop_.now());
 }
 
-registry::JoinAnswer JoinedCluster::join(const registry::JoinRequest& request) {
+registry::JoinAnswer SparkLauncher::join(const registry::JoinRequest& request) {
   using registry::JoinState;
   const auto found = members_.find(request.task);
   if (found == members_.end()) {
@@ -105,7 +98,7 @@ registry::JoinAnswer JoinedCluster::join(const registry::JoinRequest& request) {
 }
 
 // The place gives them their addresses, and whether two of them are one machine is not known here.
-void JoinedCluster::remark_on_loopback() {
+void SparkLauncher::remark_on_loopback() {
   const registry::JoinRequest* near = nullptr;
   const registry::JoinRequest* far = nullptr;
   for (const auto& [task, member] : members_) {
@@ -121,7 +114,7 @@ void JoinedCluster::remark_on_loopback() {
                    job::to_string(far->task), far->host)});
 }
 
-bool JoinedCluster::on_session_open(const job::TaskId& task) {
+bool SparkLauncher::on_session_open(const job::TaskId& task) {
   const auto found = members_.find(task);
   if (found == members_.end()) return false;
   Member& member = found->second;
@@ -132,7 +125,7 @@ bool JoinedCluster::on_session_open(const job::TaskId& task) {
   return member.state == State::kHere;
 }
 
-void JoinedCluster::on_session_lost(const job::TaskId& task,
+void SparkLauncher::on_session_lost(const job::TaskId& task,
                                     const std::optional<std::string>& farewell) {
   const auto found = members_.find(task);
   if (found == members_.end() || found->second.state != State::kHere) return;
@@ -149,7 +142,7 @@ void JoinedCluster::on_session_lost(const job::TaskId& task,
   });
 }
 
-void JoinedCluster::end(const job::TaskId& task, std::string detail, base::Instant at) {
+void SparkLauncher::end(const job::TaskId& task, std::string detail, base::Instant at) {
   Member& member = members_.at(task);
   member.state = State::kEnded;
   member.agent_config = base::Json();
@@ -159,13 +152,13 @@ void JoinedCluster::end(const job::TaskId& task, std::string detail, base::Insta
 }
 
 // Many come in one turn of the loop.
-void JoinedCluster::tell_waiting() {
+void SparkLauncher::tell_waiting() {
   if (waiting_timer_.pending()) return;
   waiting_timer_ =
       loop_.after(base::Duration(0), [this] { emit(gang::ClusterWaiting{waiting_words()}); });
 }
 
-std::string JoinedCluster::waiting_words() const {
+std::string SparkLauncher::waiting_words() const {
   std::vector<std::string> missing;
   std::vector<std::string> here;
   for (const auto& [task, member] : members_) {

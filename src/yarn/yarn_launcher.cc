@@ -1,4 +1,4 @@
-#include "yarn/yarn_cluster.h"
+#include "yarn/yarn_launcher.h"
 
 #include <deque>
 #include <iterator>
@@ -11,7 +11,7 @@
 namespace gangrun::yarn {
 
 // One NodeManager, with what is to be said to it: one call at a time.
-struct YarnCluster::Node {
+struct YarnLauncher::Node {
   hadoop::NodeId id;
   std::shared_ptr<hadoop::NodeManagerClient> client;
   std::deque<hadoop::NodeManagerClient::Start> starts;
@@ -19,15 +19,16 @@ struct YarnCluster::Node {
   bool busy = false;
 };
 
-struct YarnCluster::Answer {
+struct YarnLauncher::Answer {
   std::optional<base::Result<hadoop::Registered>> registered;
   std::optional<base::Result<hadoop::AllocateResponse>> allocated;
 };
 
-YarnCluster::YarnCluster(net::EventLoop& loop, base::Logger& logger,
-                         std::unique_ptr<hadoop::ApplicationMasterClient> resource_manager,
-                         Options options)
+YarnLauncher::YarnLauncher(net::EventLoop& loop, base::Logger& logger,
+                           std::unique_ptr<hadoop::ApplicationMasterClient> resource_manager,
+                           Options options)
     : loop_(loop),
+      outbox_(loop),
       logger_(logger),
       options_(std::move(options)),
       resource_manager_(std::move(resource_manager)),
@@ -40,41 +41,34 @@ YarnCluster::YarnCluster(net::EventLoop& loop, base::Logger& logger,
       resource_manager_worker_(loop, 1),
       node_workers_(loop, kNodeThreads) {}
 
-YarnCluster::~YarnCluster() = default;
+YarnLauncher::~YarnLauncher() = default;
 
-void YarnCluster::on_event(std::function<void(cluster::Event)> listener) {
-  listener_ = std::move(listener);
+void YarnLauncher::on_event(std::function<void(cluster::Event)> listener) {
+  outbox_.on_event(std::move(listener));
 }
 
-void YarnCluster::emit(cluster::Event event) {
-  const std::weak_ptr<bool> alive = alive_;
-  loop_.post([this, alive, event = std::move(event)]() mutable {
-    if (!alive.expired() && listener_) listener_(std::move(event));
-  });
-}
-
-void YarnCluster::start(const job::TaskId& task, int attempt, cluster::Launch launch) {
+void YarnLauncher::start(const job::TaskId& task, int attempt, cluster::Launch launch) {
   book_.start(task, attempt, std::move(launch));
   poll_soon();
 }
 
-void YarnCluster::adopt(const job::TaskId& task, int attempt, const base::Json& handle) {
+void YarnLauncher::adopt(const job::TaskId& task, int attempt, const base::Json& handle) {
   book_.adopt(task, attempt, handle, loop_.now());
   carry_out();
 }
 
-void YarnCluster::release_others() {
+void YarnLauncher::release_others() {
   book_.release_others();
   poll_soon();
 }
 
-void YarnCluster::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds) {
+void YarnLauncher::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds) {
   if (!book_.stop(task, attempt, loop_.now())) return;
   carry_out();
   poll_soon();
 }
 
-void YarnCluster::carry_out() {
+void YarnLauncher::carry_out() {
   for (const ContainerAction& action : book_.take_actions()) {
     std::visit(base::Overloaded{[this](const cluster::Event& event) { emit(event); },
                                 [this](const StartContainer& start) { launch(start); },
@@ -83,25 +77,25 @@ void YarnCluster::carry_out() {
   }
 }
 
-void YarnCluster::begin(std::uint16_t port) {
+void YarnLauncher::begin(std::uint16_t port) {
   port_ = port;
   turns_.begin(loop_.now());
   wait_for_turn();
 }
 
-void YarnCluster::poll_soon() {
+void YarnLauncher::poll_soon() {
   turns_.hurry(loop_.now());
   wait_for_turn();
 }
 
-void YarnCluster::wait_for_turn() {
+void YarnLauncher::wait_for_turn() {
   timer_.set(loop_, turns_.next_call_at(), [this] {
     call();
     wait_for_turn();
   });
 }
 
-void YarnCluster::call() {
+void YarnLauncher::call() {
   const auto turn = turns_.take_call(loop_.now());
   if (!turn) return;
   book_.on_time(loop_.now());
@@ -124,7 +118,7 @@ void YarnCluster::call() {
   if (!submitted.ok()) on_failed(submitted.error());
 }
 
-void YarnCluster::on_answer(Answer answer) {
+void YarnLauncher::on_answer(Answer answer) {
   if (after_call_) {
     if (answer.registered && answer.registered->ok()) turns_.on_registered(loop_.now());
     return std::exchange(after_call_, nullptr)();
@@ -147,7 +141,7 @@ void YarnCluster::on_answer(Answer answer) {
   wait_for_turn();
 }
 
-void YarnCluster::on_failed(const base::Error& error) {
+void YarnLauncher::on_failed(const base::Error& error) {
   if (after_call_) return std::exchange(after_call_, nullptr)();
   switch (turns_.on_failed(error.code, loop_.now())) {
     case MasterTurns::Failure::kSilent: break;
@@ -174,7 +168,7 @@ void YarnCluster::on_failed(const base::Error& error) {
   wait_for_turn();
 }
 
-void YarnCluster::use_tokens(const std::vector<hadoop::NodeToken>& tokens) {
+void YarnLauncher::use_tokens(const std::vector<hadoop::NodeToken>& tokens) {
   for (const hadoop::NodeToken& token : tokens) {
     auto& node = nodes_[token.node];
     if (!node) node = std::make_shared<Node>();
@@ -184,7 +178,7 @@ void YarnCluster::use_tokens(const std::vector<hadoop::NodeToken>& tokens) {
   }
 }
 
-void YarnCluster::launch(const StartContainer& start) {
+void YarnLauncher::launch(const StartContainer& start) {
   const hadoop::Container& container = start.container;
   logger_.info("{} gets {} on {}", job::to_string(start.task), hadoop::to_string(container.id),
                container.node.host);
@@ -197,7 +191,7 @@ void YarnCluster::launch(const StartContainer& start) {
   work_on(node);
 }
 
-void YarnCluster::end(const StopContainer& stop) {
+void YarnLauncher::end(const StopContainer& stop) {
   preparations_.forget(stop.id);
   const auto& node = nodes_.at(stop.node);
   // The node was not told of it yet.
@@ -208,7 +202,7 @@ void YarnCluster::end(const StopContainer& stop) {
 }
 
 // One call after another: what has come together meanwhile goes together.
-void YarnCluster::work_on(const std::shared_ptr<Node>& node) {
+void YarnLauncher::work_on(const std::shared_ptr<Node>& node) {
   if (node->busy || (node->starts.empty() && node->stops.empty())) return;
   node->busy = true;
   using Starts = std::vector<hadoop::NodeManagerClient::Start>;
@@ -246,7 +240,7 @@ void YarnCluster::work_on(const std::shared_ptr<Node>& node) {
   for (const auto& start : *starts) on_started(start.id, submitted.error());
 }
 
-void YarnCluster::look_at_preparations() {
+void YarnLauncher::look_at_preparations() {
   for (auto& [id, containers] : preparations_.take_look(loop_.now())) {
     ask(nodes_.at(id), std::move(containers));
   }
@@ -254,8 +248,8 @@ void YarnCluster::look_at_preparations() {
 }
 
 // One that is spoken to just now is asked the next time.
-void YarnCluster::ask(const std::shared_ptr<Node>& node,
-                      std::vector<hadoop::ContainerId> containers) {
+void YarnLauncher::ask(const std::shared_ptr<Node>& node,
+                       std::vector<hadoop::ContainerId> containers) {
   if (node->busy) return;
   node->busy = true;
   const auto submitted = node_workers_.run(
@@ -270,7 +264,7 @@ void YarnCluster::ask(const std::shared_ptr<Node>& node,
   if (!submitted.ok()) node->busy = false;
 }
 
-void YarnCluster::on_started(const hadoop::ContainerId& id, const base::Result<>& result) {
+void YarnLauncher::on_started(const hadoop::ContainerId& id, const base::Result<>& result) {
   if (result.ok() || !book_.has(id)) return;
   logger_.warning("{} could not be started: {}", hadoop::to_string(id), result.error().message);
   book_.on_not_started(id, result.error(), loop_.now());
@@ -278,8 +272,8 @@ void YarnCluster::on_started(const hadoop::ContainerId& id, const base::Result<>
   poll_soon();
 }
 
-void YarnCluster::finish(hadoop::FinalStatus status, std::string diagnostics,
-                         std::function<void(base::Result<>)> done) {
+void YarnLauncher::finish(hadoop::FinalStatus status, std::string diagnostics,
+                          std::function<void(base::Result<>)> done) {
   turns_.finish();
   wait_for_turn();
   const auto tell = [this, status, diagnostics = std::move(diagnostics), done = std::move(done)] {

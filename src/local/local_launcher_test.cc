@@ -1,4 +1,4 @@
-#include "local/local_cluster.h"
+#include "local/local_launcher.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -22,20 +22,20 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 
 // Agents that are shell scripts: each does what its configuration says.
-struct LocalClusterTest : testing::Test {
+struct LocalLauncherTest : testing::Test {
   static constexpr const char* kAgent =
       "#!/bin/sh\n"
       "eval \"$(sed 's/.*\"run\":\"\\([^\"]*\\)\".*/\\1/' /dev/fd/3)\"\n";
 
-  LocalClusterTest() {
+  LocalLauncherTest() {
     std::string name = "/tmp/gangrun-local-cluster-XXXXXX";
     folder = ::mkdtemp(name.data());
     EXPECT_TRUE(base::write_file_atomically(folder + "/agent", kAgent, 0700).ok());
   }
-  ~LocalClusterTest() override { std::filesystem::remove_all(folder); }
+  ~LocalLauncherTest() override { std::filesystem::remove_all(folder); }
 
-  LocalCluster::Options options() const {
-    LocalCluster::Options options;
+  LocalLauncher::Options options() const {
+    LocalLauncher::Options options;
     options.agent_program = folder + "/agent";
     options.host = "here";
     options.agent_log = folder + "/log";
@@ -47,7 +47,7 @@ struct LocalClusterTest : testing::Test {
     launch.agent_config = {{"run", run}};
     return launch;
   }
-  void listen(LocalCluster& cluster) {
+  void listen(LocalLauncher& cluster) {
     cluster.on_event([this](cluster::Event event) { events.push_back(std::move(event)); });
   }
   // Checks again and again, as it happens outside of the loop.
@@ -76,8 +76,8 @@ struct LocalClusterTest : testing::Test {
   std::size_t seen = 0;
 };
 
-TEST_F(LocalClusterTest, TellsWhereAnAgentIsAndThatItHasEnded) {
-  LocalCluster cluster(loop, options());
+TEST_F(LocalLauncherTest, TellsWhereAnAgentIsAndThatItHasEnded) {
+  LocalLauncher cluster(loop, options());
   listen(cluster);
   cluster.start(worker, 3, launch("echo because >&5"));
   const auto allocated = next<cluster::Allocated>();
@@ -90,17 +90,17 @@ TEST_F(LocalClusterTest, TellsWhereAnAgentIsAndThatItHasEnded) {
   EXPECT_THAT(to_words(ended.why), HasSubstr("because"));
 }
 
-TEST_F(LocalClusterTest, WithoutAProgramThereIsNoAgent) {
-  LocalCluster::Options other = options();
+TEST_F(LocalLauncherTest, WithoutAProgramThereIsNoAgent) {
+  LocalLauncher::Options other = options();
   other.agent_program = folder + "/none";
-  LocalCluster cluster(loop, other);
+  LocalLauncher cluster(loop, other);
   listen(cluster);
   cluster.start(worker, 1, launch("exit"));
   EXPECT_THAT(to_words(next<job::AgentEnded>().why), HasSubstr("/none"));
 }
 
-TEST_F(LocalClusterTest, AStopAsksTheAgent) {
-  LocalCluster cluster(loop, options());
+TEST_F(LocalLauncherTest, AStopAsksTheAgent) {
+  LocalLauncher cluster(loop, options());
   listen(cluster);
   // It says that it can be asked, by a file: a signal before that would end it, too.
   cluster.start(worker, 1,
@@ -112,8 +112,8 @@ TEST_F(LocalClusterTest, AStopAsksTheAgent) {
   EXPECT_THAT(to_words(next<job::AgentEnded>().why), HasSubstr("asked"));
 }
 
-TEST_F(LocalClusterTest, AStopWithoutGraceEndsWhatTheGuardianHasStarted) {
-  LocalCluster cluster(loop, options());
+TEST_F(LocalLauncherTest, AStopWithoutGraceEndsWhatTheGuardianHasStarted) {
+  LocalLauncher cluster(loop, options());
   listen(cluster);
   cluster.start(worker, 1,
                 launch(": >" + folder + "/ready; sleep 60; echo the child has ended >&5"));
@@ -127,8 +127,8 @@ TEST_F(LocalClusterTest, AStopWithoutGraceEndsWhatTheGuardianHasStarted) {
 }
 
 // The guardian was told as the end of its task while the agent was still killing it.
-TEST_F(LocalClusterTest, WhereTheGuardianWasKilledTheAgentsEndIsAwaited) {
-  LocalCluster cluster(loop, options());
+TEST_F(LocalLauncherTest, WhereTheGuardianWasKilledTheAgentsEndIsAwaited) {
+  LocalLauncher cluster(loop, options());
   listen(cluster);
   cluster.start(
       worker, 1,
@@ -146,8 +146,8 @@ TEST_F(LocalClusterTest, WhereTheGuardianWasKilledTheAgentsEndIsAwaited) {
   EXPECT_TRUE(std::filesystem::exists(folder + "/agent-ends"));
 }
 
-TEST_F(LocalClusterTest, AnotherMasterTakesOverByTheHandle) {
-  LocalCluster first(loop, options());
+TEST_F(LocalLauncherTest, AnotherMasterTakesOverByTheHandle) {
+  LocalLauncher first(loop, options());
   std::vector<cluster::Allocated> started;
   first.on_event([&](cluster::Event event) {
     if (const auto* allocated = std::get_if<cluster::Allocated>(&event))
@@ -156,7 +156,7 @@ TEST_F(LocalClusterTest, AnotherMasterTakesOverByTheHandle) {
   first.start(worker, 1, launch("exec sleep 60"));
   first.start({"worker", 1}, 1, launch("exit"));
   ASSERT_TRUE(loop.run_until([&] { return started.size() == 2; }, base::soon()));
-  LocalCluster second(loop, options());
+  LocalLauncher second(loop, options());
   listen(second);
   second.adopt(worker, 1, started[0].handle);
   second.stop(worker, 1, seconds(20));
@@ -167,10 +167,10 @@ TEST_F(LocalClusterTest, AnotherMasterTakesOverByTheHandle) {
 }
 
 // The words to the earlier master went with it: a task that had ended was told as lost.
-TEST_F(LocalClusterTest, AnotherMasterHearsTheLastWordsFromTheirFile) {
-  LocalCluster::Options lasting = options();
+TEST_F(LocalLauncherTest, AnotherMasterHearsTheLastWordsFromTheirFile) {
+  LocalLauncher::Options lasting = options();
   lasting.agents_outlive_us = true;
-  LocalCluster first(loop, lasting);
+  LocalLauncher first(loop, lasting);
   cluster::Launch with_log = launch("exec sleep 60");
   with_log.agent_config["log_prefix"] = folder + "/worker-0";
   std::optional<cluster::Allocated> started;
@@ -183,7 +183,7 @@ TEST_F(LocalClusterTest, AnotherMasterHearsTheLastWordsFromTheirFile) {
       .why = "no answer from the master", .lost_master = true, .run = job::RunEnd{4, {}}};
   ASSERT_TRUE(
       base::write_file_atomically(folder + "/worker-0.2.words", job::to_text(words), 0600).ok());
-  LocalCluster second(loop, lasting);
+  LocalLauncher second(loop, lasting);
   listen(second);
   // While it lives, and after that.
   for (int i = 0; i < 2; ++i) {
@@ -196,8 +196,8 @@ TEST_F(LocalClusterTest, AnotherMasterHearsTheLastWordsFromTheirFile) {
   }
 }
 
-TEST_F(LocalClusterTest, ReleasesAgentsOfTheJobThatNobodyAdopted) {
-  LocalCluster first(loop, options());
+TEST_F(LocalLauncherTest, ReleasesAgentsOfTheJobThatNobodyAdopted) {
+  LocalLauncher first(loop, options());
   std::vector<cluster::Allocated> started;
   std::vector<job::TaskId> ended;
   first.on_event([&](cluster::Event event) {
@@ -216,7 +216,7 @@ TEST_F(LocalClusterTest, ReleasesAgentsOfTheJobThatNobodyAdopted) {
     return started.size() == 2 && std::filesystem::exists(folder + "/0") &&
            std::filesystem::exists(folder + "/1");
   }));
-  LocalCluster second(loop, options());
+  LocalLauncher second(loop, options());
   listen(second);
   second.adopt(worker, 1, started[0].handle);
   second.release_others();

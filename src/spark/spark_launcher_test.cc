@@ -1,4 +1,4 @@
-#include "spark/joined_cluster.h"
+#include "spark/spark_launcher.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@ namespace {
 using registry::JoinState;
 using testing::HasSubstr;
 
-class JoinedClusterTest : public testing::Test {
+class SparkLauncherTest : public testing::Test {
  protected:
-  JoinedClusterTest() {
+  SparkLauncherTest() {
     cluster_.on_event([this](cluster::Event event) { events_.push_back(std::move(event)); });
   }
 
@@ -45,13 +45,13 @@ class JoinedClusterTest : public testing::Test {
   }
 
   net::EventLoop loop_;
-  JoinedCluster cluster_{loop_, "10.0.0.1"};
+  SparkLauncher cluster_{loop_, "10.0.0.1"};
   std::vector<cluster::Event> events_;
   const job::TaskId first_{"worker", 0};
   const job::TaskId second_{"worker", 1};
 };
 
-TEST_F(JoinedClusterTest, SaysWhoHasComeAndWhoHasNot) {
+TEST_F(SparkLauncherTest, SaysWhoHasComeAndWhoHasNot) {
   start(first_);
   start(second_);
   EXPECT_EQ(join(first_).state, JoinState::kJoined);
@@ -64,7 +64,7 @@ TEST_F(JoinedClusterTest, SaysWhoHasComeAndWhoHasNot) {
   EXPECT_EQ(count<gang::ClusterWaiting>(), 1);
 }
 
-TEST_F(JoinedClusterTest, TheFirstToComeIsTheOneWhoeverComesLater) {
+TEST_F(SparkLauncherTest, TheFirstToComeIsTheOneWhoeverComesLater) {
   start(first_);
   const auto joined = join(first_, 1);
   EXPECT_EQ(joined.agent_config["master_host"], "10.0.0.1");
@@ -81,7 +81,7 @@ TEST_F(JoinedClusterTest, TheFirstToComeIsTheOneWhoeverComesLater) {
   EXPECT_EQ(join({"ps", 0}).state, JoinState::kUnknownTask);
 }
 
-TEST_F(JoinedClusterTest, ALoopbackAddressBesideAnotherIsRemarkedOn) {
+TEST_F(SparkLauncherTest, ALoopbackAddressBesideAnotherIsRemarkedOn) {
   const job::TaskId third{"worker", 2};
   for (const job::TaskId& task : {first_, second_, third}) start(task);
   cluster_.join({first_, 0, "executor 4", "127.0.0.1", "as SPARK_LOCAL_IP says"});
@@ -97,7 +97,7 @@ TEST_F(JoinedClusterTest, ALoopbackAddressBesideAnotherIsRemarkedOn) {
   EXPECT_EQ(count<cluster::Remark>(), 1);
 }
 
-TEST_F(JoinedClusterTest, AFarewellIsTheEnd) {
+TEST_F(SparkLauncherTest, AFarewellIsTheEnd) {
   start(first_);
   join(first_);
   cluster_.on_session_open(first_);
@@ -106,7 +106,7 @@ TEST_F(JoinedClusterTest, AFarewellIsTheEnd) {
             "lost its agent, which ended: its executor has ended");
 }
 
-TEST_F(JoinedClusterTest, ABrokenConnectionIsTheEndIfItDoesNotComeBack) {
+TEST_F(SparkLauncherTest, ABrokenConnectionIsTheEndIfItDoesNotComeBack) {
   start(first_);
   start(second_);
   join(first_);
@@ -126,7 +126,7 @@ TEST_F(JoinedClusterTest, ABrokenConnectionIsTheEndIfItDoesNotComeBack) {
   EXPECT_EQ(count<job::AgentEnded>(), 1);
 }
 
-TEST_F(JoinedClusterTest, WhoHasNotComeIsNotAwaitedWhenTheJobEnds) {
+TEST_F(SparkLauncherTest, WhoHasNotComeIsNotAwaitedWhenTheJobEnds) {
   start(first_);
   cluster_.stop(first_, 1, std::chrono::milliseconds(0));
   EXPECT_EQ(to_words(wait_for<job::AgentEnded>().why),
@@ -134,7 +134,7 @@ TEST_F(JoinedClusterTest, WhoHasNotComeIsNotAwaitedWhenTheJobEnds) {
   EXPECT_EQ(join(first_).state, JoinState::kJobHasEnded);
 }
 
-TEST_F(JoinedClusterTest, NobodyComesASecondTime) {
+TEST_F(SparkLauncherTest, NobodyComesASecondTime) {
   start(first_);
   join(first_);
   cluster_.on_session_open(first_);
@@ -148,7 +148,7 @@ TEST_F(JoinedClusterTest, NobodyComesASecondTime) {
   EXPECT_EQ(join(first_).state, JoinState::kWasThere);
 }
 
-TEST_F(JoinedClusterTest, WhoIsThereIsReachedByItsSessionOnly) {
+TEST_F(SparkLauncherTest, WhoIsThereIsReachedByItsSessionOnly) {
   start(first_);
   join(first_);
   cluster_.on_session_open(first_);

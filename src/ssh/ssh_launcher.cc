@@ -1,4 +1,4 @@
-#include "ssh/ssh_cluster.h"
+#include "ssh/ssh_launcher.h"
 
 #include <sys/stat.h>
 
@@ -8,7 +8,7 @@
 #include "base/described_json.h"
 #include "base/format.h"
 #include "base/strings.h"
-#include "ssh/ssh_cluster_internal.h"
+#include "ssh/ssh_launcher_internal.h"
 
 namespace gangrun::ssh {
 
@@ -29,9 +29,10 @@ std::uint64_t size_of(const std::string& path) {
 
 }  // namespace
 
-SshCluster::SshCluster(net::EventLoop& loop, base::Logger& logger, std::unique_ptr<HostLinks> links,
-                       Options options)
+SshLauncher::SshLauncher(net::EventLoop& loop, base::Logger& logger,
+                         std::unique_ptr<HostLinks> links, Options options)
     : loop_(loop),
+      outbox_(loop),
       logger_(logger),
       options_(std::move(options)),
       links_(std::move(links)),
@@ -68,9 +69,9 @@ SshCluster::SshCluster(net::EventLoop& loop, base::Logger& logger, std::unique_p
   ping();
 }
 
-SshCluster::~SshCluster() { (void)end(); }
+SshLauncher::~SshLauncher() { (void)end(); }
 
-base::Result<> SshCluster::end() {
+base::Result<> SshLauncher::end() {
   if (std::exchange(is_ended_, true)) return {};
   const base::Instant deadline = loop_.now() + kEndLimit;
   const base::Instant silent_deadline =
@@ -103,19 +104,12 @@ base::Result<> SshCluster::end() {
       base::format("{}; `gangrun rm {}` removes it", base::join(left, "; "), options_.job_id));
 }
 
-void SshCluster::emit(cluster::Event event) {
-  const std::weak_ptr<bool> alive = alive_;
-  loop_.post([this, alive, event = std::move(event)]() mutable {
-    if (!alive.expired() && listener_) listener_(std::move(event));
-  });
-}
-
-std::string SshCluster::log_path(const job::TaskId& task, bool is_error) const {
+std::string SshLauncher::log_path(const job::TaskId& task, bool is_error) const {
   return base::format("{}/{}-{}.{}", options_.log_folder, task.type, task.index,
                       is_error ? "err" : "out");
 }
 
-SshCluster::Agent* SshCluster::find(const Host& host, std::uint32_t number) {
+SshLauncher::Agent* SshLauncher::find(const Host& host, std::uint32_t number) {
   const auto found = std::find_if(agents_.begin(), agents_.end(), [&](const auto& entry) {
     return entry.second->number == number && entry.second->host == &host;
   });
@@ -124,7 +118,7 @@ SshCluster::Agent* SshCluster::find(const Host& host, std::uint32_t number) {
 
 // Starting, adopting and ending of agents.
 
-void SshCluster::start(const job::TaskId& task, int attempt, cluster::Launch launch) {
+void SshLauncher::start(const job::TaskId& task, int attempt, cluster::Launch launch) {
   auto agent = std::make_unique<Agent>();
   agent->number = next_agent_++;
   agent->task = task;
@@ -134,7 +128,7 @@ void SshCluster::start(const job::TaskId& task, int attempt, cluster::Launch lau
   look_for_places();
 }
 
-std::set<std::string> SshCluster::unusable_hosts() const {
+std::set<std::string> SshLauncher::unusable_hosts() const {
   std::set<std::string> names;
   for (const auto& host : hosts_) {
     // One that is being reached for the first time is waited for: or else those that are quick
@@ -146,7 +140,7 @@ std::set<std::string> SshCluster::unusable_hosts() const {
 }
 
 // Why it has no place yet; empty where it has one.
-std::string SshCluster::place(Agent& agent) {
+std::string SshLauncher::place(Agent& agent) {
   // Its own lines go behind those.
   if (has_tail(agent.task)) {
     return base::format("the last lines of {} are still coming", job::to_string(agent.task));
@@ -174,7 +168,7 @@ std::string SshCluster::place(Agent& agent) {
   return "all slots of the hosts are taken";
 }
 
-void SshCluster::look_for_places() {
+void SshLauncher::look_for_places() {
   std::string reason;
   for (const auto& [key, agent] : agents_) {
     if (agent->host != nullptr) continue;
@@ -188,7 +182,7 @@ void SshCluster::look_for_places() {
   waits_for_ = std::move(reason);
 }
 
-void SshCluster::send_start(Agent& agent) {
+void SshLauncher::send_start(Agent& agent) {
   if (agent.state == Agent::State::kWaiting) {
     agent.out_base = size_of(log_path(agent.task, false));
     agent.error_base = size_of(log_path(agent.task, true));
@@ -209,7 +203,7 @@ void SshCluster::send_start(Agent& agent) {
 
 // Lines of the task's earlier agents that have not come have no place in its log any more:
 // the gang has given them up, but their host may be reached again.
-void SshCluster::supersede_earlier(const Agent& agent) {
+void SshLauncher::supersede_earlier(const Agent& agent) {
   const auto length = [](std::uint64_t from, std::uint64_t to) { return to - std::min(from, to); };
   const auto own = agents_.find({agent.task, agent.attempt});
   for (auto each = agents_.lower_bound({agent.task, 0}); each != own; ++each) {
@@ -221,7 +215,7 @@ void SshCluster::supersede_earlier(const Agent& agent) {
   }
 }
 
-void SshCluster::send_adopt(Agent& agent) {
+void SshLauncher::send_adopt(Agent& agent) {
   const auto told = [&](bool is_error, std::uint64_t base) {
     const std::uint64_t size = size_of(log_path(agent.task, is_error));
     return size > base ? size - base : 0;
@@ -242,7 +236,7 @@ void SshCluster::send_adopt(Agent& agent) {
   }
 }
 
-void SshCluster::adopt(const job::TaskId& task, int attempt, const base::Json& handle) {
+void SshLauncher::adopt(const job::TaskId& task, int attempt, const base::Json& handle) {
   auto known = base::from_json<AgentHandle>(handle);
   const auto host = std::find_if(hosts_.begin(), hosts_.end(), [&](const auto& each) {
     return known.ok() && each->name() == known->host;
@@ -279,12 +273,12 @@ void SshCluster::adopt(const job::TaskId& task, int attempt, const base::Json& h
   (*host)->had_others = true;
 }
 
-void SshCluster::release_others() {
+void SshLauncher::release_others() {
   released_ = true;
   begin_known();
 }
 
-void SshCluster::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) {
+void SshLauncher::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) {
   const auto found = agents_.find({task, attempt});
   if (found == agents_.end()) return;
   Agent& agent = *found->second;
@@ -296,7 +290,7 @@ void SshCluster::stop(const job::TaskId& task, int attempt, std::chrono::millise
   agent.host->link->send(MessageFrame{to_json(StopMessage{.agent = agent.number, .grace = grace})});
 }
 
-void SshCluster::ended(const Key& key, job::Why why, std::optional<job::RunEnd> run) {
+void SshLauncher::ended(const Key& key, job::Why why, std::optional<job::RunEnd> run) {
   const auto found = agents_.find(key);
   if (found->second->host != nullptr) slots_.give_back(found->second->host->index);
   agents_.erase(found);

@@ -57,9 +57,9 @@ using Event = std::variant<gang::ClusterWaiting, Allocated, PreemptionNotice, jo
 
 // A place that starts the agents of tasks. Called on the loop's thread only; events come on
 // it too, never from inside a call.
-class Cluster {
+class Launcher {
  public:
-  virtual ~Cluster() = default;
+  virtual ~Launcher() = default;
   virtual void on_event(std::function<void(Event)> listener) = 0;
   // Asks for a place and an agent in it.
   virtual void start(const job::TaskId& task, int attempt, Launch launch) = 0;

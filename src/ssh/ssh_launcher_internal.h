@@ -17,7 +17,7 @@
 #include "ssh/host_records.h"
 #include "ssh/outputs_report.h"
 #include "ssh/relay.h"
-#include "ssh/ssh_cluster.h"
+#include "ssh/ssh_launcher.h"
 
 namespace gangrun::ssh {
 
@@ -47,7 +47,7 @@ struct AgentHandle {
   }
 };
 
-struct SshCluster::Agent {
+struct SshLauncher::Agent {
   enum class State { kWaiting, kStarting, kRuns };
 
   std::uint32_t number = 0;
@@ -74,7 +74,7 @@ struct SshCluster::Agent {
   bool are_logs_gone = false;                           // were removed on the host
 };
 
-struct SshCluster::Host {
+struct SshLauncher::Host {
   enum class State { kDown, kBeginning, kCopying, kReady };
   enum class Bringing { kNotYet, kAwaited, kGoesOn, kOver };
 

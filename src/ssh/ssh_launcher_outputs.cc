@@ -5,7 +5,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "job/limits.h"
-#include "ssh/ssh_cluster_internal.h"
+#include "ssh/ssh_launcher_internal.h"
 
 // Bringing the files that tasks have written, once the job has ended; and the record of
 // what hosts have.
@@ -30,7 +30,7 @@ std::string odd_of(const HostReport& report) {
 }  // namespace
 
 // Hosts of which no master of the job has told before are read from the record of the earlier one.
-void SshCluster::recall_hosts() {
+void SshLauncher::recall_hosts() {
   if (options_.is_first_master) return;
   const auto records = read_host_records(options_.hosts_file);
   if (!records.ok()) return logger_.error("{}", records.error().message);
@@ -47,12 +47,12 @@ void SshCluster::recall_hosts() {
   }
 }
 
-Rest SshCluster::rest_of(const Host& host) {
+Rest SshLauncher::rest_of(const Host& host) {
   if (host.bringing != Host::Bringing::kOver || !host.report.failure.empty()) return Rest::kAll;
   return host.report.left_files > 0 ? Rest::kOverLimit : Rest::kNothing;
 }
 
-void SshCluster::record_hosts() const {
+void SshLauncher::record_hosts() const {
   std::vector<HostRecord> records;
   for (const auto& host : hosts_) {
     if (host->run_folder.empty() || host->is_clear) continue;
@@ -66,7 +66,7 @@ void SshCluster::record_hosts() const {
   if (!written.ok()) logger_.error("{}", written.error().message);
 }
 
-void SshCluster::settle(std::function<void()> done) {
+void SshLauncher::settle(std::function<void()> done) {
   settled_ = std::move(done);
   for (const auto& host : hosts_) {
     if (is_silent(*host)) give_up_tails(host.get());
@@ -75,7 +75,7 @@ void SshCluster::settle(std::function<void()> done) {
   if (!are_lines_awaited_) bring_outputs();
 }
 
-void SshCluster::bring_outputs() {
+void SshLauncher::bring_outputs() {
   for (const auto& host : hosts_) {
     const bool has_copy = !host->run_folder.empty() && !host->works_here.value_or(true);
     const bool has_written = has_copy && host->had_tasks;
@@ -97,7 +97,7 @@ void SshCluster::bring_outputs() {
   settle_if_over();
 }
 
-void SshCluster::await_return(Host& host) {
+void SshLauncher::await_return(Host& host) {
   const bool was_lost_now = host.was_up && host.state != Host::State::kReady &&
                             (host.state != Host::State::kDown || host.lease.pending());
   if (!was_lost_now || host.run_folder.empty() || is_silent(host)) return;
@@ -105,7 +105,7 @@ void SshCluster::await_return(Host& host) {
   if (host.state == Host::State::kDown) links_->open(host.index);
 }
 
-void SshCluster::cut_short() {
+void SshLauncher::cut_short() {
   // Files are requested then, if they were not before, and given up too.
   if (!tails_.empty()) give_up_tails(nullptr);
   for (const auto& host : hosts_) {
@@ -117,7 +117,7 @@ void SshCluster::cut_short() {
   settle_if_over();
 }
 
-BringMessage SshCluster::bring_of(const Host& host) const {
+BringMessage SshLauncher::bring_of(const Host& host) const {
   std::vector<std::optional<std::vector<std::string>>> outputs;
   for (const auto& [type, each] : options_.outputs) {
     if (host.had_others || host.types.contains(type)) outputs.push_back(each);
@@ -125,7 +125,7 @@ BringMessage SshCluster::bring_of(const Host& host) const {
   return bring_message(outputs, options_.outputs_limit);
 }
 
-void SshCluster::ask_for_outputs(Host& host) {
+void SshLauncher::ask_for_outputs(Host& host) {
   // Each time it begins again.
   if (++host.times_asked > kMaxAsked) return fail_bringing(host, host.trouble);
   const BringMessage bring = bring_of(host);
@@ -139,17 +139,17 @@ void SshCluster::ask_for_outputs(Host& host) {
   host.link->send(MessageFrame{to_json(bring)});
 }
 
-void SshCluster::await_more(Host& host) {
+void SshLauncher::await_more(Host& host) {
   host.bring_limit = loop_.after(kBringLimit, [this, &host] {
     fail_bringing(host, base::format("nothing came for {}", base::to_words(kBringLimit)));
   });
 }
 
-bool SshCluster::is_bringing(const Host& host) const {
+bool SshLauncher::is_bringing(const Host& host) const {
   return host.bringing == Host::Bringing::kGoesOn && host.outputs != nullptr;
 }
 
-void SshCluster::on(Host& host, const OutputMessage& message) {
+void SshLauncher::on(Host& host, const OutputMessage& message) {
   if (host.bringing == Host::Bringing::kNotYet) {
     return host.link->give_up("brings a file, which nobody asked for");
   }
@@ -160,7 +160,7 @@ void SshCluster::on(Host& host, const OutputMessage& message) {
                                           message.target, message.is_folder}));
 }
 
-void SshCluster::on(Host& host, const FileFrame& frame) {
+void SshLauncher::on(Host& host, const FileFrame& frame) {
   if (host.bringing == Host::Bringing::kNotYet) {
     return host.link->give_up("sends a file, which nobody asked for");
   }
@@ -169,11 +169,11 @@ void SshCluster::on(Host& host, const FileFrame& frame) {
   check_output(host, host.outputs->add(frame.content));
 }
 
-void SshCluster::check_output(Host& host, const base::Result<>& done) {
+void SshLauncher::check_output(Host& host, const base::Result<>& done) {
   if (!done.ok()) fail_bringing(host, done.error().message);
 }
 
-void SshCluster::on(Host& host, const BroughtMessage& message) {
+void SshLauncher::on(Host& host, const BroughtMessage& message) {
   if (!is_bringing(host)) return;
   const auto first = [](const std::vector<std::string>& names) {
     return std::vector<std::string>(
@@ -192,14 +192,14 @@ void SshCluster::on(Host& host, const BroughtMessage& message) {
   end_bringing(host);
 }
 
-void SshCluster::fail_bringing(Host& host, std::string why) {
+void SshLauncher::fail_bringing(Host& host, std::string why) {
   host.report.host = host.name();
   host.report.folder = host.folder_path + "/work";
   host.report.failure = std::move(why);
   end_bringing(host);
 }
 
-void SshCluster::end_bringing(Host& host) {
+void SshLauncher::end_bringing(Host& host) {
   host.bringing = Host::Bringing::kOver;
   host.bring_limit.reset();
   if (host.outputs != nullptr) {
@@ -215,12 +215,10 @@ void SshCluster::end_bringing(Host& host) {
       host.report.failure.empty() && host.report.left_files == 0 && host.report.odd_files == 0;
   host.kept = options_.keep_folders ? Kept::kFolder : is_whole ? Kept::kNothing : Kept::kWritten;
   // Whatever has ended it, nobody waits for this host any longer.
-  loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired()) settle_if_over();
-  });
+  outbox_.post([this] { settle_if_over(); });
 }
 
-void SshCluster::settle_if_over() {
+void SshLauncher::settle_if_over() {
   if (!settled_) return;
   std::vector<HostReport> reports;
   for (const auto& host : hosts_) {
@@ -233,9 +231,7 @@ void SshCluster::settle_if_over() {
     emit(cluster::Remark{std::move(sentence)});
   }
   // Behind the remarks, and never inside the call.
-  loop_.post([alive = std::weak_ptr<bool>(alive_), done = std::exchange(settled_, nullptr)] {
-    if (!alive.expired()) done();
-  });
+  outbox_.post(std::exchange(settled_, nullptr));
 }
 
 }  // namespace gangrun::ssh

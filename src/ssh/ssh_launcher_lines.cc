@@ -10,7 +10,7 @@
 #include "base/sizes.h"
 #include "base/strings.h"
 #include "ssh/log_room.h"
-#include "ssh/ssh_cluster_internal.h"
+#include "ssh/ssh_launcher_internal.h"
 
 // The lines of tasks, and those of them that come when the tasks have ended already.
 namespace gangrun::ssh {
@@ -69,14 +69,14 @@ base::Result<> append(const std::string& path, std::string_view bytes) {
 }  // namespace
 
 // Lines that nobody wants are acknowledged, too: or else its keeper would send no more of the rest.
-void SshCluster::on_log(Host& host, const LogFrame& frame) {
+void SshLauncher::on_log(Host& host, const LogFrame& frame) {
   const bool is_wanted = keep_lines(host, frame);
   heard_lines(host, frame.content.size());
   if (is_wanted && !tails_.empty()) look_at_tails();
 }
 
 // False: they are none of a task that is known, or too many.
-bool SshCluster::keep_lines(Host& host, const LogFrame& frame) {
+bool SshLauncher::keep_lines(Host& host, const LogFrame& frame) {
   base::Result<> kept;
   std::string path = options_.master_log;
   if (frame.agent == 0) {
@@ -122,12 +122,12 @@ bool SshCluster::keep_lines(Host& host, const LogFrame& frame) {
   return true;
 }
 
-base::LogTimes& SshCluster::times_of(const std::string& log) {
+base::LogTimes& SshLauncher::times_of(const std::string& log) {
   return times_.try_emplace(log, log).first->second;
 }
 
 // Once for each agent.
-void SshCluster::on(Host& host, const LogsGoneMessage& message) {
+void SshLauncher::on(Host& host, const LogsGoneMessage& message) {
   if (message.is_folder_gone && std::exchange(host.is_folder_gone, true)) {
     return refuse_message(host, "logs_gone");
   }
@@ -151,7 +151,7 @@ void SshCluster::on(Host& host, const LogsGoneMessage& message) {
   emit(cluster::Remark{std::move(sentence)});
 }
 
-void SshCluster::heard_lines(Host& host, std::uint64_t bytes) {
+void SshLauncher::heard_lines(Host& host, std::uint64_t bytes) {
   host.log_bytes += bytes;
   host.all_log_bytes += bytes;
   all_log_bytes_ += bytes;
@@ -161,7 +161,7 @@ void SshCluster::heard_lines(Host& host, std::uint64_t bytes) {
 
 // A keeper sends no more before it is told that what it has sent was taken. So where there is no
 // room, lines wait on their host.
-void SshCluster::take_lines(Host& host) {
+void SshLauncher::take_lines(Host& host) {
   if (host.log_bytes < kTellTaken) return;
   const auto room = cluster::disk_room(options_.log_folder);
   // If it cannot be told, writing will tell.
@@ -181,7 +181,7 @@ void SshCluster::take_lines(Host& host) {
 }
 
 // Lines in the agent's logs that have not come yet are awaited, though the agent has ended.
-void SshCluster::keep_tail(Host& host, Agent& agent, const EndedMessage& end) {
+void SshLauncher::keep_tail(Host& host, Agent& agent, const EndedMessage& end) {
   if (agent.out_told >= end.out_size && agent.error_told >= end.error_size) {
     return tell_late(agent);
   }
@@ -193,7 +193,7 @@ void SshCluster::keep_tail(Host& host, Agent& agent, const EndedMessage& end) {
   look_at_tails();
 }
 
-void SshCluster::tell_late(const Agent& agent) {
+void SshLauncher::tell_late(const Agent& agent) {
   if (agent.late_bytes == 0) return;
   emit(cluster::Remark{
       base::format("{} bytes that {} wrote on host {} came when its next run had begun, and are "
@@ -202,7 +202,7 @@ void SshCluster::tell_late(const Agent& agent) {
 }
 
 // Nobody knows how much they were.
-void SshCluster::tell_lost_lines(const Host& host, const std::vector<Key>& lost) {
+void SshLauncher::tell_lost_lines(const Host& host, const std::vector<Key>& lost) {
   std::vector<std::string> tasks;
   for (const Key& key : lost) {
     const Agent& agent = *agents_.at(key);
@@ -217,7 +217,7 @@ void SshCluster::tell_lost_lines(const Host& host, const std::vector<Key>& lost)
 }
 
 // Each byte that comes gives it more time.
-void SshCluster::look_at_tails() {
+void SshLauncher::look_at_tails() {
   const auto is_whole = [this](const auto& entry) {
     const Agent& tail = *entry.second;
     if (tail.out_told < tail.out_size || tail.error_told < tail.error_size) return false;
@@ -231,7 +231,7 @@ void SshCluster::look_at_tails() {
 }
 
 // Those of one host, or all.
-void SshCluster::give_up_tails(const Host* only) {
+void SshLauncher::give_up_tails(const Host* only) {
   for (auto next = tails_.begin(); next != tails_.end();) {
     const Agent* tail = next->second.get();
     if (only != nullptr && tail->host != only) {
@@ -251,13 +251,13 @@ void SshCluster::give_up_tails(const Host* only) {
   if (tails_.empty()) tails_over();
 }
 
-void SshCluster::tails_over() {
+void SshLauncher::tails_over() {
   lines_limit_.reset();
   if (std::exchange(are_lines_awaited_, false)) bring_outputs();
   look_for_places();
 }
 
-bool SshCluster::has_tail(const job::TaskId& task) const {
+bool SshLauncher::has_tail(const job::TaskId& task) const {
   return std::any_of(tails_.begin(), tails_.end(),
                      [&](const auto& entry) { return entry.second->task == task; });
 }

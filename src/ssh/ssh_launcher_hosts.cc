@@ -14,7 +14,7 @@
 #include "base/terminal_text.h"
 #include "net/hosts.h"
 #include "ssh/host_addresses.h"
-#include "ssh/ssh_cluster_internal.h"
+#include "ssh/ssh_launcher_internal.h"
 #include "ssh/where_tasks_work.h"
 
 // The news of the links and the keepers of the hosts.
@@ -40,7 +40,7 @@ constexpr std::size_t kMaxUnsent = std::size_t{256} << 10U;
 
 }  // namespace
 
-void SshCluster::on_up(Host& host) {
+void SshLauncher::on_up(Host& host) {
   const net::ChosenAddress address = address_of(host);
   logger_.info("host {} is up, at {} ({})", host.name(), address.address, address.reason);
   host.state = Host::State::kBeginning;
@@ -58,7 +58,7 @@ void SshCluster::on_up(Host& host) {
 
 // None before all were reached for the first time: which addresses they have for each other depends
 // on all of them.
-void SshCluster::begin_known() {
+void SshLauncher::begin_known() {
   if (!released_) return;
   if (options_.is_first_master) {
     for (const auto& host : hosts_) {
@@ -75,7 +75,7 @@ void SshCluster::begin_known() {
   }
 }
 
-base::Result<> SshCluster::choose_addresses_of_all() {
+base::Result<> SshLauncher::choose_addresses_of_all() {
   if (has_addresses_) return {};
   std::vector<SeenHost> seen;
   for (const auto& host : hosts_) seen.push_back(seen_host(host->name(), host->link->hello()));
@@ -88,7 +88,7 @@ base::Result<> SshCluster::choose_addresses_of_all() {
 
 // For a later master, which does not wait for hosts that may be gone: one with tasks keeps what it
 // had, another gets what all others can reach.
-void SshCluster::choose_address_of(Host& host) {
+void SshLauncher::choose_address_of(Host& host) {
   if (host.address) return;
   std::vector<SeenHost> seen = {seen_host(host.name(), host.link->hello())};
   bool is_one_unknown = false;
@@ -108,7 +108,7 @@ void SshCluster::choose_address_of(Host& host) {
   }
 }
 
-void SshCluster::ping() {
+void SshLauncher::ping() {
   tell_silent();
   lose_silent_keepers();
   ping_all();
@@ -116,7 +116,7 @@ void SshCluster::ping() {
 }
 
 // By pings and not by time: we may have been stopped, and what has come is read after this.
-void SshCluster::lose_silent_keepers() {
+void SshLauncher::lose_silent_keepers() {
   for (const auto& host : hosts_) {
     if (!host->link->is_up() || !host->is_prompt) continue;
     const base::Instant heard = host->link->heard_at();
@@ -128,7 +128,7 @@ void SshCluster::lose_silent_keepers() {
   }
 }
 
-void SshCluster::ping_all() {
+void SshLauncher::ping_all() {
   for (const auto& host : hosts_) {
     if (!host->link->is_up()) continue;
     ++host->pings;
@@ -138,14 +138,14 @@ void SshCluster::ping_all() {
 
 // Whoever lives answers a ping, and whatever it sends beside is an answer too. ssh tells only of
 // links that are cut, and of a frozen host later.
-bool SshCluster::is_silent(const Host& host) const {
+bool SshLauncher::is_silent(const Host& host) const {
   const base::Instant heard = std::max(begun_at_, host.link->heard_at());
   const base::Instant now = loop_.now();
   const bool is_late = hurried_at_ && heard < *hurried_at_ && now - *hurried_at_ >= kHurrySilence;
   return is_late || now - heard >= kHostSilence;
 }
 
-void SshCluster::tell_silent() {
+void SshLauncher::tell_silent() {
   for (const auto& host : hosts_) {
     if (!is_silent(*host)) continue;
     gang::HostSilent silent{.host = host->name(), .tasks = {}};
@@ -156,14 +156,14 @@ void SshCluster::tell_silent() {
   }
 }
 
-void SshCluster::hurry() {
+void SshLauncher::hurry() {
   if (hurried_at_) return;
   hurried_at_ = loop_.now();
   ping_all();
   hurry_limit_ = loop_.after(kHurrySilence, [this] { tell_silent(); });
 }
 
-void SshCluster::begin(Host& host) {
+void SshLauncher::begin(Host& host) {
   host.has_begun = true;
   const net::ChosenAddress address = address_of(host);
   if (!host.works_here) host.works_here = host.link->hello().shares_folder;
@@ -180,7 +180,7 @@ void SshCluster::begin(Host& host) {
 }
 
 // Once it is known of all: some may have the client's folder, and others not.
-void SshCluster::say_where_tasks_work() {
+void SshLauncher::say_where_tasks_work() {
   std::vector<HostFolder> folders;
   for (const auto& host : hosts_) {
     if (!host->works_here) return;
@@ -194,14 +194,14 @@ void SshCluster::say_where_tasks_work() {
 }
 
 // The chosen address stands for a loopback address only: any other may have changed.
-net::ChosenAddress SshCluster::address_of(const Host& host) {
+net::ChosenAddress SshLauncher::address_of(const Host& host) {
   const HelloMessage& hello = host.link->hello();
   const bool is_known = !hello.address.empty() && !net::is_loopback_address(hello.address);
   if (!is_known && host.address) return *host.address;
   return {hello.address, hello.address_reason};
 }
 
-void SshCluster::on_down(Host& host, const base::Error& why, bool can_pass) {
+void SshLauncher::on_down(Host& host, const base::Error& why, bool can_pass) {
   logger_.warning("host {} is not reached: {}", host.name(), why.message);
   const bool is_lost = std::exchange(host.state, Host::State::kDown) != Host::State::kDown;
   host.trouble = why.message;
@@ -226,7 +226,7 @@ void SshCluster::on_down(Host& host, const base::Error& why, bool can_pass) {
   look_for_places();
 }
 
-void SshCluster::give_up(Host& host) {
+void SshLauncher::give_up(Host& host) {
   std::vector<Key> lost;
   for (const auto& [key, agent] : agents_) {
     if (agent->host == &host) lost.push_back(key);
@@ -240,7 +240,7 @@ void SshCluster::give_up(Host& host) {
   }
 }
 
-void SshCluster::on_frame(Host& host, const Frame& frame) {
+void SshLauncher::on_frame(Host& host, const Frame& frame) {
   std::visit(base::Overloaded{
                  [&](const MessageFrame& message) { on_message(host, message.message); },
                  [&](const OpenFrame& open) { host.relay->on_frame(open); },
@@ -251,7 +251,7 @@ void SshCluster::on_frame(Host& host, const Frame& frame) {
              frame);
 }
 
-void SshCluster::on_message(Host& host, const base::Json& json) {
+void SshLauncher::on_message(Host& host, const base::Json& json) {
   const auto message = keeper_message_from_json(json);
   if (!message.ok()) {
     return host.link->give_up(base::format("is not understood: {}", message.error().message));
@@ -283,11 +283,11 @@ void SshCluster::on_message(Host& host, const base::Json& json) {
 }
 
 // Each message counts once, where it belongs: a host that goes on with one would keep us at work.
-void SshCluster::refuse_message(Host& host, std::string_view op) {
+void SshLauncher::refuse_message(Host& host, std::string_view op) {
   host.link->give_up(base::format("sends \"{}\", which is not its to send now", op));
 }
 
-void SshCluster::on(Host& host, const BegunMessage& message) {
+void SshLauncher::on(Host& host, const BegunMessage& message) {
   if (host.state != Host::State::kBeginning) return refuse_message(host, "begun");
   if (message.run_folder != host.run_folder) lose_folder(host);
   host.run_folder = message.run_folder;
@@ -301,7 +301,7 @@ void SshCluster::on(Host& host, const BegunMessage& message) {
 }
 
 // The contents of another folder are gone: files, and lines that had not come.
-void SshCluster::lose_folder(Host& host) {
+void SshLauncher::lose_folder(Host& host) {
   host.has_files = false;
   host.agent_log_seen = 0;
   host.agent_log_part.clear();
@@ -318,7 +318,7 @@ void SshCluster::lose_folder(Host& host) {
 }
 
 // Somebody may have saved it again since the job began: it is copied as it is now, and whole.
-base::Result<> SshCluster::open_file(Host& host, const HostFile& file) {
+base::Result<> SshLauncher::open_file(Host& host, const HostFile& file) {
   GANGRUN_ASSIGN(host.file, base::open_file(file.path, O_RDONLY));
   struct stat info {};
   if (::fstat(host.file.get(), &info) != 0) {
@@ -333,7 +333,7 @@ base::Result<> SshCluster::open_file(Host& host, const HostFile& file) {
   return {};
 }
 
-void SshCluster::send_files(Host& host) {
+void SshLauncher::send_files(Host& host) {
   if (host.state != Host::State::kCopying) return;
   while (host.link->unsent_bytes() < kMaxUnsent) {
     if (!host.file.valid()) {
@@ -370,7 +370,7 @@ void SshCluster::send_files(Host& host) {
 
 // Agents that run there are taken over, all others of the job ended, and those started that were
 // waited with.
-void SshCluster::ready(Host& host) {
+void SshLauncher::ready(Host& host) {
   host.state = Host::State::kReady;
   host.waits_for.clear();
   for (const auto& [key, agent] : agents_) {
@@ -397,13 +397,13 @@ void SshCluster::ready(Host& host) {
   look_for_places();
 }
 
-void SshCluster::on(Host& host, const WaitingMessage& message) {
+void SshLauncher::on(Host& host, const WaitingMessage& message) {
   if (++host.waits_told > kMaxWaits) return refuse_message(host, "waiting");
   host.waits_for = base::format("host {}: {}", host.name(), base::their_words(message.reason));
   look_for_places();
 }
 
-void SshCluster::on(Host& host, const AllocatedMessage& message) {
+void SshLauncher::on(Host& host, const AllocatedMessage& message) {
   Agent* agent = find(host, message.agent);
   if (agent == nullptr || agent->state != Agent::State::kStarting) return;
   if (base::dump_json(message.handle).size() > kMaxHandle) return refuse_message(host, "allocated");
@@ -421,7 +421,7 @@ void SshCluster::on(Host& host, const AllocatedMessage& message) {
                                                     .keeper = agent->handle})});
 }
 
-void SshCluster::on(Host& host, const EndedMessage& message) {
+void SshLauncher::on(Host& host, const EndedMessage& message) {
   Agent* agent = find(host, message.agent);
   if (agent == nullptr) return;
   const Key key{agent->task, agent->attempt};
@@ -434,7 +434,7 @@ void SshCluster::on(Host& host, const EndedMessage& message) {
 }
 
 // It ends by itself then. A host that has no room for the job will have none the next time.
-void SshCluster::on(Host& host, const RefusedMessage& message) {
+void SshLauncher::on(Host& host, const RefusedMessage& message) {
   if (std::exchange(host.has_refused, true)) return refuse_message(host, "refused");
   emit(gang::ClusterGone{
       base::format("host {} refuses: {}", host.name(), base::their_words(message.detail))});

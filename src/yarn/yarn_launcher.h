@@ -13,11 +13,12 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/result.h"
-#include "cluster/cluster.h"
+#include "cluster/launcher.h"
 #include "hadoop/application_master.h"
 #include "hadoop/node_manager.h"
 #include "net/deadline_timer.h"
 #include "net/event_loop.h"
+#include "net/posts.h"
 #include "net/workers.h"
 #include "yarn/container_book.h"
 #include "yarn/master_turns.h"
@@ -35,7 +36,7 @@ inline constexpr int kNodeThreads = 8;
 // ResourceManager is spoken to by one thread, the NodeManagers by others, so that one which does
 // not answer delays only its own containers. Which container is whose is decided by ContainerBook,
 // when to call the ResourceManager by MasterTurns.
-class YarnCluster final : public cluster::Cluster {
+class YarnLauncher final : public cluster::Launcher {
  public:
   struct Options : TaskContents {
     std::string tracking_url{};  // of the job's page; empty: none
@@ -50,9 +51,9 @@ class YarnCluster final : public cluster::Cluster {
   // task's CLASSPATH of what the node has.
   static constexpr const char* kClassPathVariable = "GANGRUN_APPLICATION_CLASSPATH";
 
-  YarnCluster(net::EventLoop& loop, base::Logger& logger,
-              std::unique_ptr<hadoop::ApplicationMasterClient> resource_manager, Options options);
-  ~YarnCluster() override;
+  YarnLauncher(net::EventLoop& loop, base::Logger& logger,
+               std::unique_ptr<hadoop::ApplicationMasterClient> resource_manager, Options options);
+  ~YarnLauncher() override;
 
   // Registers the application's master, to be reached at `port`. What start() and adopt()
   // request waits for it.
@@ -79,7 +80,7 @@ class YarnCluster final : public cluster::Cluster {
   struct Node;
   struct Answer;
 
-  void emit(cluster::Event event);
+  void emit(cluster::Event event) { outbox_.tell(std::move(event)); }
   void carry_out();
 
   void poll_soon();
@@ -97,10 +98,10 @@ class YarnCluster final : public cluster::Cluster {
   void on_started(const hadoop::ContainerId& id, const base::Result<>& result);
 
   net::EventLoop& loop_;
+  net::Outbox<cluster::Event> outbox_;
   base::Logger& logger_;
   Options options_;
   std::shared_ptr<hadoop::ApplicationMasterClient> resource_manager_;
-  std::function<void(cluster::Event)> listener_;
   ContainerBook book_;
   Preparations preparations_;
   MasterTurns turns_;
@@ -109,7 +110,6 @@ class YarnCluster final : public cluster::Cluster {
   std::function<void()> after_call_;
   net::DeadlineTimer timer_;
   net::DeadlineTimer look_timer_;  // at preparations
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   net::Workers resource_manager_worker_;
   net::Workers node_workers_;  // last: what runs on them uses the others
 };
