@@ -82,7 +82,7 @@ class Agent {
   base::Result<> hold_ports();
   void serve_control();
   void listen_control(const std::string& host);
-  // What a question for the control address is answered with.
+  // The answer to a question for the control address.
   base::Result<base::Json> control_answer();
   // The task's own: without those that users run beside it.
   [[nodiscard]] std::vector<pid_t> task_processes() const;

@@ -72,7 +72,7 @@ void Execs::end(std::string_view why) {
 
 std::optional<base::Error> Execs::refusal() const {
   if (!place_) return base::Error{base::Code::kFailedPrecondition, "no process of the task runs"};
-  // Of connections whose command has not come yet there may be some more.
+  // There may be some more connections whose command has not come yet.
   const bool is_crowded = execs_.size() >= 2 * registry::kMaxExecs;
   if (is_crowded || running() >= registry::kMaxExecs) return too_many();
   return std::nullopt;
@@ -103,7 +103,7 @@ void Execs::on_message(Id id, std::string_view message) {
   if (exec.has_told_exit) return;
   const auto started = start(id, message);
   if (started.ok()) return;
-  // That is our trouble, and none of the command.
+  // It is our trouble, and none of the command.
   const bool is_ours = started.error().code == base::Code::kResourceExhausted;
   if (is_ours) return exec.channel->close(started.error().message, started.error().code);
   refuse(id, started.error());

@@ -90,7 +90,7 @@ void Agents::tell_preemption(const job::TaskId& task) {
   if (!at) return;
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::max(*at - clock_.now(), base::Duration(0)));
-  // What is not told in this session is told in the next.
+  // If the session ends first, the next one begins with it.
   questions_.ask(task, cluster::notice_question({.left = left}), [](const auto&, const auto&) {});
 }
 

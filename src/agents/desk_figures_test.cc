@@ -1,4 +1,4 @@
-// What the desk does with the figures of a run.
+// The desk and the figures of a run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -12,6 +12,23 @@ namespace gangrun::agents {
 namespace {
 
 using job::kWorker0;
+using registry::AgentMessage;
+using registry::AgentState;
+using registry::AliveMessage;
+using registry::ExitedMessage;
+using registry::HeartbeatMessage;
+using registry::kMaxAgentMessageBytes;
+using registry::kTaskHome;
+using registry::LogMessage;
+using registry::LogRecorder;
+using registry::MasterMessage;
+using registry::PastExit;
+using registry::PortLostMessage;
+using registry::RefusedMessage;
+using registry::ReportMessage;
+using registry::SessionId;
+using registry::StartedMessage;
+using registry::Stream;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::IsEmpty;
@@ -33,21 +50,20 @@ std::string name_of(const DeskEvent& event) {
 }
 
 std::vector<Incoming> incoming() {
-  const auto report = [](registry::AgentState state, int generation, auto change) {
-    const int run = state == registry::AgentState::kWaiting ? 0 : 2;
-    registry::ReportMessage message{kWorker0, 2, registry::kTaskHome, 99, state, run, generation,
-                                    0,        {}};
-    if (state == registry::AgentState::kExited) message.exit = registry::PastExit{};
+  const auto report = [](AgentState state, int generation, auto change) {
+    const int run = state == AgentState::kWaiting ? 0 : 2;
+    ReportMessage message{kWorker0, 2, kTaskHome, 99, state, run, generation, 0, {}};
+    if (state == AgentState::kExited) message.exit = PastExit{};
     change(message);
-    return encode(registry::AgentMessage(message));
+    return encode(AgentMessage(message));
   };
-  const auto same = [](registry::ReportMessage&) {};
-  const auto moved = [](registry::ReportMessage& message) { ++message.address.port; };
-  const auto encoded = [](registry::AgentMessage message) { return encode(message); };
-  const registry::AgentState waiting = registry::AgentState::kWaiting;
-  const registry::AgentState starting = registry::AgentState::kStarting;
-  const registry::AgentState running = registry::AgentState::kRunning;
-  const registry::AgentState exited = registry::AgentState::kExited;
+  const auto same = [](ReportMessage&) {};
+  const auto moved = [](ReportMessage& message) { ++message.address.port; };
+  const auto encoded = [](AgentMessage message) { return encode(message); };
+  const AgentState waiting = AgentState::kWaiting;
+  const AgentState starting = AgentState::kStarting;
+  const AgentState running = AgentState::kRunning;
+  const AgentState exited = AgentState::kExited;
   // Opened, waiting, starting, running, ended; the run in question has generation 4, and the task
   // was known before the session.
   return {
@@ -72,43 +88,27 @@ std::vector<Incoming> incoming() {
       {"report unknown",
        report(waiting, 0, [](auto& message) { message.task.index = 7; }),
        {"refused", "-", "-", "-", "-"}},
-      {"started",
-       encoded(registry::StartedMessage{2, 4, 5}),
-       {"refused", "-", "started", "-", "-"}},
-      {"started older",
-       encoded(registry::StartedMessage{2, 3, 5}),
-       {"refused", "-", "-", "-", "-"}},
-      {"started newer",
-       encoded(registry::StartedMessage{2, 5, 5}),
-       {"refused", "-", "-", "-", "-"}},
-      {"started late", encoded(registry::StartedMessage{1, 4, 5}), {"refused", "-", "-", "-", "-"}},
-      {"exited",
-       encoded(registry::ExitedMessage{2, 4, {}}),
-       {"refused", "-", "exited", "exited", "-"}},
-      {"exited older", encoded(registry::ExitedMessage{2, 3, {}}), {"refused", "-", "-", "-", "-"}},
-      {"exited newer", encoded(registry::ExitedMessage{2, 5, {}}), {"refused", "-", "-", "-", "-"}},
-      {"exited late", encoded(registry::ExitedMessage{1, 4, {}}), {"refused", "-", "-", "-", "-"}},
+      {"started", encoded(StartedMessage{2, 4, 5}), {"refused", "-", "started", "-", "-"}},
+      {"started older", encoded(StartedMessage{2, 3, 5}), {"refused", "-", "-", "-", "-"}},
+      {"started newer", encoded(StartedMessage{2, 5, 5}), {"refused", "-", "-", "-", "-"}},
+      {"started late", encoded(StartedMessage{1, 4, 5}), {"refused", "-", "-", "-", "-"}},
+      {"exited", encoded(ExitedMessage{2, 4, {}}), {"refused", "-", "exited", "exited", "-"}},
+      {"exited older", encoded(ExitedMessage{2, 3, {}}), {"refused", "-", "-", "-", "-"}},
+      {"exited newer", encoded(ExitedMessage{2, 5, {}}), {"refused", "-", "-", "-", "-"}},
+      {"exited late", encoded(ExitedMessage{1, 4, {}}), {"refused", "-", "-", "-", "-"}},
       {"heartbeat",
-       encoded(registry::HeartbeatMessage{1, 1, true}),
+       encoded(HeartbeatMessage{1, 1, true}),
        {"refused", "heartbeat", "heartbeat", "heartbeat", "heartbeat"}},
-      {"log",
-       encoded(registry::LogMessage{registry::Stream::kOut, {"x"}, 0}),
-       {"refused", "log", "log", "log", "log"}},
-      {"port_lost none",
-       encoded(registry::PortLostMessage{2, 0}),
-       {"refused", "port_lost", "-", "-", "-"}},
+      {"log", encoded(LogMessage{Stream::kOut, {"x"}, 0}), {"refused", "log", "log", "log", "log"}},
+      {"port_lost none", encoded(PortLostMessage{2, 0}), {"refused", "port_lost", "-", "-", "-"}},
       {"port_lost",
-       encoded(registry::PortLostMessage{2, 4}),
+       encoded(PortLostMessage{2, 4}),
        {"refused", "-", "port_lost", "port_lost", "port_lost"}},
-      {"port_lost late", encoded(registry::PortLostMessage{1, 4}), {"refused", "-", "-", "-", "-"}},
+      {"port_lost late", encoded(PortLostMessage{1, 4}), {"refused", "-", "-", "-", "-"}},
       {"garbage", "{\"type\":", {"refused", "-", "-", "-", "-"}},
       {"empty", "", {"refused", "-", "-", "-", "-"}},
-      {"too long",
-       std::string(registry::kMaxAgentMessageBytes + 1, ' '),
-       {"refused", "-", "-", "-", "-"}},
-      {"of a master",
-       encode(registry::MasterMessage(registry::AliveMessage{})),
-       {"refused", "-", "-", "-", "-"}},
+      {"too long", std::string(kMaxAgentMessageBytes + 1, ' '), {"refused", "-", "-", "-", "-"}},
+      {"of a master", encode(MasterMessage(AliveMessage{})), {"refused", "-", "-", "-", "-"}},
   };
 }
 
@@ -117,27 +117,22 @@ struct World {
   explicit World(Was state) {
     desk.expect(kWorker0, 2);
     desk.set_generation(4);
-    const registry::ReportMessage report{
-        kWorker0, 2, registry::kTaskHome, 99, registry::AgentState::kWaiting, 0, 0, 0, {}};
-    const job::ClusterSpec spec{4, {{"worker", {registry::kTaskHome}}}};
+    const ReportMessage report{kWorker0, 2, kTaskHome, 99, AgentState::kWaiting, 0, 0, 0, {}};
+    const job::ClusterSpec spec{4, {{"worker", {kTaskHome}}}};
     open(1);
-    frame(1, encode(registry::AgentMessage(report)));
+    frame(1, encode(AgentMessage(report)));
     desk.on_closed(1);
     open(2);
-    if (state != Was::kOpened) frame(2, encode(registry::AgentMessage(report)));
+    if (state != Was::kOpened) frame(2, encode(AgentMessage(report)));
     Starts starts(spec);
     if (state >= Was::kStarting) desk.send_start(kWorker0, 2, 0, starts);
-    if (state >= Was::kRunning)
-      frame(2, encode(registry::AgentMessage(registry::StartedMessage{2, 4, 5})));
-    if (state == Was::kEnded)
-      frame(2, encode(registry::AgentMessage(registry::ExitedMessage{2, 4, {}})));
+    if (state >= Was::kRunning) frame(2, encode(AgentMessage(StartedMessage{2, 4, 5})));
+    if (state == Was::kEnded) frame(2, encode(AgentMessage(ExitedMessage{2, 4, {}})));
     out.clear();
   }
 
-  void open(registry::SessionId session) { desk.on_opened(session, now); }
-  void frame(registry::SessionId session, const std::string& text) {
-    desk.on_frame(session, text, now);
-  }
+  void open(SessionId session) { desk.on_opened(session, now); }
+  void frame(SessionId session, const std::string& text) { desk.on_frame(session, text, now); }
 
   // "-", "refused" or the name of the event; anything else is told.
   std::string outcome() const {
@@ -151,13 +146,13 @@ struct World {
     }
     if (out.sent.empty() && out.closed.empty() && desk.session_count() == 1) return "-";
     const bool told = out.sent.size() == 1 && out.closed.size() == 1 && desk.session_count() == 0 &&
-                      std::holds_alternative<registry::RefusedMessage>(out.sent[0].second);
+                      std::holds_alternative<RefusedMessage>(out.sent[0].second);
     return told ? "refused" : "something else";
   }
 
   base::Instant now = base::Instant(seconds(1'000'000));
   Recorder out;
-  registry::LogRecorder log;
+  LogRecorder log;
   Desk desk{DeskOptions{milliseconds(1000), milliseconds(60'000)}, out, log};
 };
 

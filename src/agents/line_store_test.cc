@@ -13,8 +13,8 @@ TEST(LineStore, GivesWhatCameSince) {
   store.add(job::kWorker0, false, "one");
   store.add(job::kWorker0, true, "two");
   const registry::KeptLines all = store.from(0);
-  EXPECT_EQ(all.lines,
-            (std::vector<registry::KeptLine>{{job::kWorker0, false, "one"}, {job::kWorker0, true, "two"}}));
+  EXPECT_EQ(all.lines, (std::vector<registry::KeptLine>{{job::kWorker0, false, "one"},
+                                                        {job::kWorker0, true, "two"}}));
   EXPECT_EQ(all.next, 2);
   EXPECT_EQ(store.from(1).lines.size(), 1U);
   EXPECT_TRUE(store.from(2).lines.empty());

@@ -410,8 +410,8 @@ TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
   EXPECT_EQ(ask("POST", "/v1/join", "{}").status, 400);
   EXPECT_THAT(came, IsEmpty());
   const auto joined = registry::while_serving(loop, [&] {
-    return registry::join(endpoint, base::Secret(registry::kJobSecret), {{"worker", 0}, 3, "e", "h", "r"},
-                registry::test_deadline());
+    return registry::join(endpoint, base::Secret(registry::kJobSecret),
+                          {{"worker", 0}, 3, "e", "h", "r"}, registry::test_deadline());
   });
   ASSERT_TRUE(joined.ok()) << joined.error().message;
   EXPECT_EQ(joined->reason, "somebody came first");
@@ -419,8 +419,8 @@ TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
   EXPECT_EQ(came[0].attempt, 3);
   over = "the job has failed";
   const auto late = registry::while_serving(loop, [&] {
-    return registry::join(endpoint, base::Secret(registry::kJobSecret), {{"worker", 0}, 3, "e", "h", "r"},
-                registry::test_deadline());
+    return registry::join(endpoint, base::Secret(registry::kJobSecret),
+                          {{"worker", 0}, 3, "e", "h", "r"}, registry::test_deadline());
   });
   ASSERT_TRUE(late.ok()) << late.error().message;
   EXPECT_EQ(late->state, registry::JoinState::kJobHasEnded);

@@ -12,7 +12,7 @@
 
 namespace gangrun::agents {
 
-// What a desk has said and told.
+// Records all that a desk says and tells.
 class Recorder final : public DeskOutput {
  public:
   void send(registry::SessionId session, registry::Frame frame) override {

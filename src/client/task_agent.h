@@ -11,7 +11,7 @@
 
 namespace gangrun::client {
 
-// Where the agent of a task is called, as seen from its own host, and the right to it.
+// The address of a task's agent, as its own host sees it, and the right to call it.
 struct TaskAgent {
   std::string host;
   std::uint16_t port = 0;

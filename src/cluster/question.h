@@ -84,7 +84,7 @@ struct Notice {
   }
 };
 Question notice_question(const Notice& notice);
-// Who gives it, fit to be shown to people.
+// The giver's name, fit to be shown to people.
 std::string notice_by(const Question& question);
 // Why a task that no agent is beside answers nothing.
 base::Error no_agent_there();

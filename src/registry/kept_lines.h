@@ -16,7 +16,7 @@
 // The output of tasks as a master keeps it for clients on other machines.
 namespace gangrun::registry {
 
-// Which of two streams, as a word.
+// The name of one of two streams.
 struct ErrorOrOutput {
   [[nodiscard]] static base::Json write(bool is_error) { return is_error ? "err" : "out"; }
   static base::Result<> read(const base::Json& json, std::string_view key, bool& is_error);
@@ -44,8 +44,8 @@ struct KeptLine {
 };
 
 struct KeptLines {
-  std::int64_t next = 0;    // to be asked for next
-  std::int64_t missed = 0;  // lines that were asked for and are not kept any more
+  std::int64_t next = 0;    // the number of the line that comes next
+  std::int64_t missed = 0;  // lines from the requested one on that are not kept any more
   std::vector<KeptLine> lines;
 
   static constexpr bool kIsOpen = true;

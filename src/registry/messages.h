@@ -230,7 +230,7 @@ struct RendezvousMessage {
   friend bool operator==(const RendezvousMessage&, const RendezvousMessage&) = default;
 };
 
-// What the library never deletes itself: "SCOPE/rank_N" goes with "SCOPE/N".
+// The key "SCOPE/rank_N", which goes with "SCOPE/N": the library never deletes it itself.
 std::string rank_key_of(const std::string& key);
 
 // The answer to a report that counts.
