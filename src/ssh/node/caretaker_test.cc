@@ -42,7 +42,7 @@ std::string all_of(int fd) {
   return all;
 }
 
-// Of the keeper that has written its name into this lock.
+// The machine of the keeper that has written its name into this lock.
 std::string machine_of(const std::string& lock) {
   std::string pid;
   std::string ticks;
