@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
     from gangrun import errors, task
     from gangrun._rerun import rerun
-    from gangrun._run import Run, Task, attach, run
+    from gangrun._run import Run, attach, run
+    from gangrun._task import Task
     from gangrun._task_spec import TaskSpec
 
     __version__: str
 
 __all__ = ["Run", "Task", "TaskSpec", "__version__", "attach", "errors", "rerun", "run", "task"]
 
-_HOMES = {"Run": "_run", "Task": "_run", "TaskSpec": "_task_spec", "attach": "_run", "rerun": "_rerun", "run": "_run"}
+_HOMES = {"Run": "_run", "Task": "_task", "TaskSpec": "_task_spec", "attach": "_run", "rerun": "_rerun", "run": "_run"}
 _MODULES = ("compat", "environments", "errors", "spark", "task", "tensorflowonspark", "tf_skein", "tf_yarn")
 
 

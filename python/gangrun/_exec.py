@@ -30,14 +30,16 @@ def run(job: str, task: str, command: Union[str, Sequence[str]], given: Union[No
     with started:
         try:
             out, err = started.communicate(data, timeout)
-        except BaseException:
+        except BaseException as error:
             # The command ends with it.
             started.kill()
+            if isinstance(error, subprocess.TimeoutExpired):
+                error.cmd = command
             raise
     said = err.splitlines()[-1:]
     if started.returncode == OWN_TROUBLE and said and said[0].startswith(b"gangrun: "):
         fail(_program.sentence(said[0]))
-    return subprocess.CompletedProcess(words, started.returncode, out, err)
+    return subprocess.CompletedProcess(command, started.returncode, out, err)
 
 
 def fail(said: str) -> NoReturn:

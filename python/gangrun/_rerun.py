@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Callable, Mapping, Optional, Sequence, Union
 
-from gangrun import _display, _program
-from gangrun._run import SUBMIT_LIMIT_S, Run, Status
+from gangrun import _display
+from gangrun._run import Run, Status
 
 
 def rerun(job_id: str = "last", flags: Sequence[str] = (), *, block: bool = True, detach: bool = False,
@@ -21,16 +20,4 @@ def rerun(job_id: str = "last", flags: Sequence[str] = (), *, block: bool = True
     kind = "none" if detach else _display.kind_of(display, block)
     started = Run(on="yarn" if job_id.startswith("application_") else "local", env=client_env or {}, owned=not detach,
                   on_status=on_status, on_line=on_line, with_lines=kind == "lines", display=_display.make(kind))
-    if detach:
-        done = _program.call(["rerun", job_id, "--detach", "--json", *flags], env=client_env, timeout=SUBMIT_LIMIT_S)
-        started._id = json.loads(done.stdout)["job"]
-        return started
-    try:
-        started._start(["rerun", job_id, *flags])
-        started._wait_for_id()
-    except BaseException:
-        started._end_interrupted()
-        raise
-    if block:
-        started._wait_blocking()
-    return started
+    return started._submit(["rerun", job_id, *flags], block, detach)

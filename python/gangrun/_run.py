@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import dataclasses
 import json
 import os
 import signal
@@ -16,6 +15,7 @@ from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
 from gangrun import _display, _exec, _job, _job_keys, _places, _program, _progress, _result, _staging, _texts, errors
 from gangrun._stream import Event, Stream
+from gangrun._task import Task
 
 Status = dict[str, Any]
 FINAL = ("succeeded", "failed", "killed", "lost")
@@ -24,52 +24,6 @@ SUBMIT_LIMIT_S = 3600
 # Seconds that jobs of this process get to stop when the interpreter exits; their tasks get timeouts.stop.
 EXIT_LIMIT_S = 60
 LOGS_LIMIT_S, LOGS_PAUSE_S = 60, 0.5
-
-
-@dataclasses.dataclass(frozen=True)
-class Task:
-    """A snapshot of one task, taken from the job's status.
-
-    `task` is the name, such as "worker:0", and `address` is "host:port". `attempt` starts at 1 and grows with each restart.
-    `exit` says how its last run ended, and `exit_reason` in one word why it failed or was stopped (`gangrun explain` lists them).
-    `memory_bytes` and `cpu_seconds` are the task's resource usage, `figures` are the values passed to `gangrun.task.report`.
-    Values that are not known yet are empty or 0.
-    """
-
-    task: str
-    state: str
-    policy: str
-    host: str
-    address: str
-    exit: str
-    attempt: int
-    pid: int
-    memory_bytes: int
-    cpu_seconds: float
-    last_line: str
-    figures: Mapping[str, Union[int, float, str]]
-    exit_reason: str = ""
-
-    @property
-    def type(self) -> str:
-        """The task type, such as "worker"."""
-        return self.task.rpartition(":")[0]
-
-    @property
-    def index(self) -> int:
-        """The index of the task within its type, starting at 0."""
-        return int(self.task.rpartition(":")[2])
-
-    @classmethod
-    def of(cls, shown: Mapping[str, Any]) -> Task:
-        """Build a Task from an entry of `status()["tasks"]`."""
-        address = shown.get("address", "")
-        host = shown.get("host") or address.rpartition(":")[0].strip("[]")
-        return cls(task=shown["task"], state=shown["state"], policy=shown.get("policy", ""), host=host, address=address,
-                   exit=shown.get("exit", ""), attempt=shown.get("attempt", 1), pid=shown.get("pid", 0),
-                   memory_bytes=shown.get("memory_bytes", 0), cpu_seconds=shown.get("cpu_seconds", 0.0),
-                   last_line=shown.get("last_line", ""), figures=shown.get("figures") or {}, exit_reason=shown.get("exit_reason", ""))
-
 
 _running: weakref.WeakSet[Run] = weakref.WeakSet()
 
@@ -142,6 +96,27 @@ class Run:
                 raise errors.JobTimeout(f"the job was not submitted within {SUBMIT_LIMIT_S} s")
         if not self._id:
             self._finish()
+
+    def _submit(self, words: Sequence[str], block: bool, detach: bool) -> Run:
+        """The end of `run` and `rerun`: the job begins, and where that is wanted, it is waited for."""
+        staging = self._prepared.staging if self._prepared is not None else None
+        try:
+            if detach:
+                done = _program.call([words[0], "--detach", "--json", *words[1:]], env=self._env, timeout=SUBMIT_LIMIT_S)
+                self._id = json.loads(done.stdout)["job"]
+                if staging is not None:
+                    self._leave_staging()
+                return self
+            self._start(words)
+            self._wait_for_id()
+            if staging is not None:
+                staging.note_job(self._id)
+        except BaseException:
+            self._end_interrupted()
+            raise
+        if block:
+            self._wait_blocking()
+        return self
 
     # What it is.
 
@@ -468,21 +443,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
         told.end()
     started = Run(on=on, env=prepared.client_env(client_env), prepared=prepared, owned=not detach, on_status=on_status, on_line=on_line,
                   with_lines=kind == "lines", display=shown, told=told)
-    try:
-        if detach:
-            done = _program.call(["run", "--detach", "--json", prepared.path], env=started._env, timeout=SUBMIT_LIMIT_S)
-            started._id = json.loads(done.stdout)["job"]
-            started._leave_staging()
-            return started
-        started._start(["run", prepared.path])
-        started._wait_for_id()
-        prepared.staging.note_job(started._id)
-    except BaseException:
-        started._end_interrupted()
-        raise
-    if block:
-        started._wait_blocking()
-    return started
+    return started._submit(["run", prepared.path], block, detach)
 
 
 def attach(job_id: str, on: Optional[str] = None, *, on_status: Optional[Callable[[Status], None]] = None,

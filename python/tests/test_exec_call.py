@@ -24,7 +24,8 @@ def run(tmp_path, monkeypatch):
 def test_words_and_lines_run_beside_the_task(run):
     done = run.exec("worker:1", ["sh", "-c", "echo $GANGRUN_TASK_INDEX; cat; echo said >&2; exit 3"], input="given")
     assert (done.returncode, done.stdout, done.stderr) == (3, b"1\ngiven", b"said\n")
-    assert run.exec("worker:0", "echo a | tr a b").stdout == b"b\n"
+    line = run.exec("worker:0", "echo a | tr a b")
+    assert (line.stdout, line.args) == (b"b\n", "echo a | tr a b")
     assert run.exec("worker:0", ["cat"], input=b"\xff\0").stdout == b"\xff\0"
     # The command's own, not gangrun's.
     assert run.exec("worker:0", "exit 125").returncode == 125
@@ -34,8 +35,12 @@ def test_words_and_lines_run_beside_the_task(run):
 
 def test_one_that_takes_too_long_is_killed(run, home):
     before = len(alive(home))
-    with pytest.raises(subprocess.TimeoutExpired):
+    with pytest.raises(subprocess.TimeoutExpired) as late:
         run.exec("worker:0", "trap '' TERM; sleep 600; true", timeout=1)
+    assert late.value.cmd == "trap '' TERM; sleep 600; true"
+    with pytest.raises(subprocess.TimeoutExpired) as late:
+        run.exec("worker:0", ["sleep", "600"], timeout=1)
+    assert late.value.cmd == ["sleep", "600"]
     wait_until(lambda: len(alive(home)) <= before, "the end of the command")
 
 
