@@ -63,6 +63,7 @@ class Walk {
     const bool is_given = given != sources_.origins.end();
     const bool has_parts = has_below(sources_.origins, path);
     if (value.is_object() && (has_parts || !is_given)) return see_members(value, path);
+    if (value.is_object() && value.empty()) return;
     if (value.is_array() && has_parts) return see_elements(value, path);
     if (!is_given) return found_.push_back({path, "built_in"});
     const auto by_default = sources_.defaults.find(path);
@@ -137,6 +138,25 @@ Json sources_json(const job::JobSpec& spec, const jobfile::Sources& sources) {
 }
 
 Json left_out_json(const jobfile::Sources& sources) { return json_of(left_out_of(sources)); }
+
+std::string defaults_in_use(const jobfile::Sources& sources) {
+  constexpr std::size_t kMostNamed = 5;
+  std::vector<std::string> named;
+  std::size_t others = 0;
+  for (const auto& [path, origin] : sources.defaults) {
+    const auto given = sources.origins.find(path);
+    const bool counts = given != sources.origins.end() && given->second == origin;
+    if (!counts || has_below(sources.defaults, path)) continue;
+    if (named.size() == kMostNamed) {
+      ++others;
+    } else {
+      named.push_back(base::format("{} ({})", path, words_of(source_of(path, origin, true))));
+    }
+  }
+  std::string text = base::format("{}", base::join(named, ", "));
+  if (others > 0) text += base::format(" and {} more", others);
+  return text;
+}
 
 Lines sources_lines(const job::JobSpec& spec, const jobfile::Sources& sources) {
   std::vector<std::pair<std::string, std::string>> rows;

@@ -14,7 +14,10 @@ base::Json sources_json(const job::JobSpec& spec, const jobfile::Sources& source
 // The defaults that this job has no use for, in the same form.
 base::Json left_out_json(const jobfile::Sources& sources);
 
-// The same for people, who see one line for all that is built in.
+// "image (/etc/gangrun.yaml:3), on (…)": the defaults that count for the job. Empty: none does.
+std::string defaults_in_use(const jobfile::Sources& sources);
+
+// The sources for people, who see one line for all that is built in.
 Lines sources_lines(const job::JobSpec& spec, const jobfile::Sources& sources);
 
 }  // namespace gangrun::client

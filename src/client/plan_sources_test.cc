@@ -69,6 +69,15 @@ TEST(PlanSources, EveryValueHasOne) {
           {"field", "far"}, {"from", "defaults"}, {"file", "/etc/gangrun.yaml"}, {"line", 9}}}));
 }
 
+TEST(PlanSources, DefaultsThatCountAreNamed) {
+  EXPECT_EQ(defaults_in_use(kSources), "env.A (/etc/gangrun.yaml:2)");
+  EXPECT_EQ(defaults_in_use({}), "");
+  jobfile::Sources many;
+  for (const char* path : {"a", "b", "c", "d", "e", "f", "g"}) many.origins[path] = "/f:1:2: ";
+  many.defaults = many.origins;
+  EXPECT_EQ(defaults_in_use(many), "a (/f:1), b (/f:1), c (/f:1), d (/f:1), e (/f:1) and 2 more");
+}
+
 TEST(PlanSources, PeopleSeeOneLineForWhatIsBuiltIn) {
   std::vector<std::string> lines;
   for (const Line& line : sources_lines(sample_spec(), kSources)) lines.push_back(line.text());

@@ -12,7 +12,9 @@
 #include "client/fail.h"
 #include "client/given_variables.h"
 #include "client/place.h"
+#include "client/plan_sources.h"
 #include "client/prepare.h"
+#include "client/text.h"
 #include "host/open_files.h"
 
 namespace gangrun::client {
@@ -64,6 +66,15 @@ base::Result<job::JobSpec> settle_input(RunOptions& options, const Context& cont
   return spec;
 }
 
+// The user may not think of them.
+ExitStatus tell_defaults(ExitStatus status, const RunOptions& options, Context& context) {
+  const std::string in_use = defaults_in_use(options.sources);
+  if (status != ExitStatus::kBadInput || in_use.empty()) return status;
+  context.console.error(base::format(
+      "defaults count for this job: {}; --no-defaults leaves them out", harmless_sentence(in_use)));
+  return status;
+}
+
 }  // namespace
 
 ExitStatus start_job(RunOptions options, Context& context) {
@@ -71,13 +82,15 @@ ExitStatus start_job(RunOptions options, Context& context) {
   if (!settled.ok()) return fail(context, settled.error(), ExitStatus::kBadInput);
   std::vector<std::string> without_use;
   auto spec = settle_input(options, context, without_use);
-  if (!spec.ok()) return fail(context, spec.error(), ExitStatus::kBadInput);
+  if (!spec.ok()) {
+    return tell_defaults(fail(context, spec.error(), ExitStatus::kBadInput), options, context);
+  }
   if (!without_use.empty()) {
     context.console.error(
         base::format("not used with `on: {}`: {}", spec->on, base::join(without_use, ", ")));
   }
   const Place& place = *context.places.find(spec->on);
-  return place.run(*std::move(spec), options, context);
+  return tell_defaults(place.run(*std::move(spec), options, context), options, context);
 }
 
 }  // namespace gangrun::client

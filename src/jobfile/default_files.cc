@@ -115,15 +115,19 @@ class Leaving {
 
   // `defaults`: the draft of what there still is. False: no default stands at the path or above it.
   bool leave(std::string path, const JobDraft& defaults) {
-    while (!defaults.is_given(path)) {
+    while (true) {
+      bool is_out = false;
+      for (Layer& layer : layers_) is_out |= take_out(layer.root, path);
+      if (is_out) {
+        const auto given = defaults.origins.find(path);
+        left_[path] = given == defaults.origins.end() ? "" : given->second;
+        return true;
+      }
+      // `restarts: 3` is `restarts.max`.
       const std::size_t dot = path.rfind('.');
       if (dot == std::string::npos) return false;
       path.resize(dot);
     }
-    bool is_out = false;
-    for (Layer& layer : layers_) is_out |= take_out(layer.root, path);
-    if (is_out) left_[path] = defaults.origins.at(path);
-    return is_out;
   }
   [[nodiscard]] const std::map<std::string, std::string>& left() const { return left_; }
 
@@ -131,6 +135,17 @@ class Leaving {
   std::vector<Layer>& layers_;
   std::map<std::string, std::string> left_;
 };
+
+// The first path of a valid job that its place has no use for; empty: there is none.
+std::string without_use_of(const job::JobSpec& spec, const PlaceRules* own,
+                           const JobDraft& defaults, const std::vector<std::string>& without_use) {
+  const bool needs_hosts = spec.zookeeper && spec.zookeeper->hosts.empty();
+  if (needs_hosts && own != nullptr && !own->gives_zookeeper_hosts) return "zookeeper";
+  const auto found = std::ranges::find_if(without_use, [&](const std::string& path) {
+    return defaults.is_given(path.substr(0, path.find('.')));
+  });
+  return found == without_use.end() ? "" : *found;
+}
 
 // The place where the job will run: a flag says it, else the job file, else a default.
 Result<std::string> place_of(const Flags& flags, const OverDefaults& job_file,
@@ -177,12 +192,8 @@ Result<job::JobSpec> build_over(const std::vector<DefaultFile>& files, const Ove
     own_facts.refused_here = &refused;
     own_facts.without_use = &without_use;
     auto spec = build(draft, flags, own_facts);
-    const bool has_left =
-        spec.ok()
-            ? std::ranges::any_of(without_use,
-                                  [&](const auto& path) { return leaving.leave(path, defaults); })
-            : !refused.empty() && leaving.leave(refused, defaults);
-    if (has_left) continue;
+    if (spec.ok()) refused = without_use_of(*spec, own, defaults, without_use);
+    if (!refused.empty() && leaving.leave(refused, defaults)) continue;
     if (facts.without_use != nullptr) *facts.without_use = std::move(without_use);
     if (facts.sources != nullptr) facts.sources->left_out = leaving.left();
     return spec;

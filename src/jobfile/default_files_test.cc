@@ -60,9 +60,10 @@ RulesOfPlaces places() {
   PlaceRules far{.name = "far",
                  .features = {Feature::kRestarts, Feature::kImages},
                  .section = &FarOptions::section(),
+                 .gives_zookeeper_hosts = true,
                  .check_options = check_far_options,
                  .check = check_far};
-  return RulesOfPlaces({near, far});
+  return RulesOfPlaces({near, far, {.name = "bare"}});
 }
 
 struct Built {
@@ -191,6 +192,10 @@ TEST(DefaultFiles, WhatAPlaceDoesNotTakeIsLeftOut) {
   EXPECT_THAT(built.sources.left_out, ElementsAre(Key("image"), Key("keep_folders")));
   EXPECT_EQ(spec_of({"stop_signal: HUP"}, kFarJob).stop_signal, job::StopSignal::kTerm);
   EXPECT_EQ(spec_of({"image: a"}, kFarJob).image, "a");
+  EXPECT_EQ(spec_of({"restarts: 3"}, "{on: bare, tasks: {w: 1}, command: 'true'}").restarts.max, 0);
+  EXPECT_FALSE(spec_of({"zookeeper: {root: /r}"}, kJob).zookeeper);
+  EXPECT_TRUE(spec_of({"zookeeper: {root: /r}"}, kFarJob).zookeeper);
+  EXPECT_TRUE(spec_of({"zookeeper: {hosts: [z]}"}, kJob).zookeeper);
   // The user's own word stays one.
   Flags flags;
   flags.job_fields["image"] = "b";

@@ -70,6 +70,21 @@ def test_a_default_may_choose_the_place(run, config):
     assert sources(run("run", "--on", "local", "--dry-run", "--json", "--", "true"))["on"] == {"from": "flag", "flag": "--on"}
 
 
+def test_what_a_place_does_not_take_is_left_out(run, config):
+    config.write_text("restarts: 3\nzookeeper: {root: /r}\nssh: {hostfile: /no/such/file}\n")
+    done = run("run", "--on", "ssh", "--hosts", "h1", "--dry-run", "--json", "--", "true")
+    assert {one["field"] for one in json.loads(done.stdout)["defaults_left_out"]} == {"ssh.hostfile", "zookeeper"}
+    assert sources(done)["restarts.max"]["from"] == "defaults"
+
+
+def test_a_failure_before_the_start_names_the_defaults_that_count(run, config):
+    config.write_text("interface: none77\nenv: {A: b}\n")
+    done = run("run", "--dry-run", "--", "true")
+    assert done.status == 2 and "no interface 'none77'" in done.stderr
+    assert f"defaults count for this job: env.A ({config}:2), interface ({config}:1); --no-defaults leaves them out" in done.stderr, done
+    assert "defaults count" not in run("run", "--no-defaults", "--interface", "none77", "--", "true").stderr
+
+
 def test_what_is_wrong_in_one_names_it_and_starts_nothing(run, config, run_gangrun):
     for text, said in {"name: x\n": "1:1: 'name' is not allowed in a file of defaults: each job has its own; allowed: env, ",
                        "yarn: {queu: x}\n": "1:8: yarn: 'queu' is not a known key; did you mean 'queue'?",
