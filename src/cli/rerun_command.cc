@@ -117,10 +117,12 @@ void add_rerun(CLI::App& app, Request& request) {
   add_run_flags(*command, options->more, request.places);
   add_footer(
       *command,
-      "The new job has the job file, the flags, the command, the folder and the files of JOB; "
-      "flags\nand words after -- win over them. A file that has changed is used as it is now, and "
-      "that is\nsaid; one that is gone is an error. JOB is an id, the unambiguous beginning of "
-      "one, or last;\nwithout it, the last one.\n\n"
+      "The new job has the job file, the defaults, the flags, the command, the folder and the "
+      "files\n"
+      "of JOB; flags and words after -- win over them. A file that has changed is used as it is\n"
+      "now, and that is said; one that is gone is an error. JOB is an id, the unambiguous "
+      "beginning\n"
+      "of one, or last; without it, the last one.\n\n"
       "Examples:\n  gangrun rerun\n  gangrun rerun wine-2026 -m 8g --dry-run\n");
   on_chosen(*command, [&request, options] {
     options->more.flags.command = request.command;

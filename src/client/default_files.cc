@@ -30,9 +30,9 @@ Result<> check_followed(const std::string& path, const std::string& where,
                         const struct stat& info) {
   const std::string why = why_not_followed(info.st_uid, info.st_mode, ::geteuid());
   if (why.empty()) return {};
-  return base::invalid_argument(
-      base::format("{} is not followed: {}{}; or use --no-defaults", path,
-                   where == path ? "it " : base::format("its folder {} ", where), why));
+  return base::invalid_argument(base::format(
+      "{} is not followed: {}{}; or leave it out by --no-defaults or {}=1", path,
+      where == path ? "it " : base::format("its folder {} ", where), why, kNoDefaultsVariable));
 }
 
 // All folders above, up to the user's home folder or the root.
@@ -114,7 +114,8 @@ std::string why_not_followed(uid_t owner, mode_t mode, uid_t user) {
 Result<std::vector<jobfile::DefaultFile>> read_default_files(const Context& context) {
   std::vector<jobfile::DefaultFile> files;
   if (!context.variable(kNoDefaultsVariable).empty()) return files;
-  const std::string home = context.variable("HOME");
+  std::string home = context.variable("HOME");
+  while (home.ends_with('/')) home.pop_back();
   for (const std::string& folder : {context.system_folder, user_folder(context)}) {
     if (folder.empty()) continue;
     const std::string path = (fs::path(folder) / kName).lexically_normal().string();

@@ -73,7 +73,8 @@ TEST_F(DefaultFilesTest, OneThatOthersMayWriteIsRefused) {
   const std::string path = write(".config/gangrun.yaml", "on: yarn", 0664);
   EXPECT_EQ(error(), path +
                          " is not followed: it has mode 0664, so that others than its owner may "
-                         "write there; allowed: at most 0644 (chmod go-w); or use --no-defaults");
+                         "write there; allowed: at most 0644 (chmod go-w); or leave it out by "
+                         "--no-defaults or GANGRUN_NO_DEFAULTS=1");
   ::chmod(path.c_str(), 0600);
   EXPECT_THAT(files(), SizeIs(1));
   const std::string folder = test_.folder() + "/.config";

@@ -70,8 +70,9 @@ base::Result<job::JobSpec> settle_input(RunOptions& options, const Context& cont
 ExitStatus tell_defaults(ExitStatus status, const RunOptions& options, Context& context) {
   const std::string in_use = defaults_in_use(options.sources);
   if (status != ExitStatus::kBadInput || in_use.empty()) return status;
-  context.console.error(base::format(
-      "defaults count for this job: {}; --no-defaults leaves them out", harmless_sentence(in_use)));
+  context.console.error(
+      base::format("defaults count for this job: {}; --no-defaults or {}=1 leaves them out",
+                   harmless_sentence(in_use), kNoDefaultsVariable));
   return status;
 }
 

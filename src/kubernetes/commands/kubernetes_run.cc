@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "client/fail.h"
+#include "client/plan_sources.h"
 #include "client/prepare.h"
 #include "client/run_session.h"
 #include "client/sites.h"
@@ -198,6 +199,9 @@ client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunO
       const auto checked = check_by_server(plan->access, *manifests, context);
       if (!checked.ok()) return refuse(checked.error());
       tell_of_pods(*manifests, options, context);
+      // The objects are what kubectl reads, and have no place for it.
+      if (!options.display.json && !options.sources.origins.empty())
+        context.console.err(client::sources_lines(plan->run.spec, options.sources));
       return show_manifests(*manifests, options, context);
     }
   }
