@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/described.h"
-#include "base/described_json.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "job/described.h"

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "base/described.h"
-#include "base/described_json.h"
 #include "base/result.h"
 #include "base/secret.h"
 #include "registry/message_forms.h"

@@ -12,10 +12,7 @@ namespace gangrun::kubernetes::pods {
 namespace {
 
 constexpr base::Duration kFirstPause = std::chrono::seconds(1);
-constexpr base::Duration kLongestPause = std::chrono::seconds(10);
 constexpr base::Duration kLookPause = std::chrono::milliseconds(500);
-constexpr base::Duration kLogPause = std::chrono::seconds(1);
-constexpr base::Duration kLongestLogPause = std::chrono::seconds(20);
 // A service account of a new namespace is made a moment after it.
 constexpr base::Duration kNewNamespace = std::chrono::seconds(10);
 // Between two looks at the owner: a thousand pods may be deleted at once.
@@ -338,8 +335,7 @@ void PodBook::refused(PodEntry& entry, const base::Error& error) {
 void PodBook::try_again(PodEntry& entry, const base::Error& error) {
   Run& run = *entry.run;
   run.refusal = error.message;
-  run.pause = run.pause.count() == 0 ? kFirstPause : std::min(run.pause * 2, kLongestPause);
-  run.create_at = now_ + run.pause;
+  run.create_at = now_ + run.pause.next();
 }
 
 void PodBook::look(PodEntry& entry, base::Duration pause) {
@@ -413,7 +409,7 @@ void PodBook::on_line(const job::TaskId& task, const std::string& uid,
   if (time) server_time_.heard(*time, now);
   if (!entry.run || entry.run->uid != uid) return;
   entry.run->log_at = now;
-  entry.run->log_pause = {};
+  entry.run->log_pause.reset();
   if (time) entry.run->last_line = time;
 }
 
@@ -430,9 +426,8 @@ void PodBook::on_log_ended(const job::TaskId& task, const std::string& uid,
       run.log == LogState::kFinishing || !entry.has_own_pod() || entry.pod->is_deleting;
   run.log = is_whole && is_last ? LogState::kDone : LogState::kBroken;
   // A node may be able to follow few logs at a time; how they end is read at once.
-  const base::Duration longer = std::min(run.log_pause * 2, kLongestLogPause);
-  run.log_pause = run.end ? kLogPause : std::max(kLogPause, longer);
-  run.log_at = now + run.log_pause;
+  if (run.end) run.log_pause.reset();
+  run.log_at = now + run.log_pause.next();
   settle(entry);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/pause.h"
 #include "job/exit_report.h"
 #include "job/task_id.h"
 #include "kubernetes/pods/pod_facts.h"
@@ -45,9 +46,9 @@ struct Run {
   int generation = 0;
   decltype(PodRun::environment) environment;
   base::Instant asked_at;
-  base::Instant create_at;                  // not before
-  base::Duration pause{0};                  // the last one before its pod was asked for again
-  std::string refusal;                      // why it could not be made so far
+  base::Instant create_at;                                 // not before
+  base::Pause pause{base::seconds(1), base::seconds(10)};  // before its pod is requested again
+  std::string refusal;                                     // why it could not be made so far
   std::string lacked;                       // why it got no node when it was last tried
   std::string uid;                          // of its pod; empty: none yet
   std::optional<base::Instant> placed_at;   // has a node since
@@ -58,8 +59,8 @@ struct Run {
   std::optional<base::Instant> asked_to_end_at;
   std::optional<RunEnd> end;
   LogState log = LogState::kNone;
-  base::Instant log_at;         // when it was last heard of, or is to be read again
-  base::Duration log_pause{0};  // the last one before it was read again
+  base::Instant log_at;  // when it was last heard of, or is to be read again
+  base::Pause log_pause{base::seconds(1), base::seconds(20)};  // before it is read again
   std::string log_error;
   std::optional<base::WallTime> last_line;
   FetchState fetch = FetchState::kNone;
