@@ -48,7 +48,7 @@ void read_request(std::string_view bytes) {
   const auto asked = agent::key_request(request, run);
   if (!asked.ok()) return;
   GANGRUN_CHECK(asked->key.has_value() != asked->barrier.has_value(), request.path);
-  GANGRUN_CHECK(asked->wait.count() >= 0 && asked->wait <= agent::kMaxKeyWait, request.path);
+  GANGRUN_CHECK(asked->wait.count() >= 0 && asked->wait <= registry::kMaxKeyWait, request.path);
   if (asked->barrier) {
     const auto read = base::from_json<registry::BarrierQuestion>(base::to_json(*asked->barrier));
     GANGRUN_CHECK(read.ok() && *read == *asked->barrier, request.path);

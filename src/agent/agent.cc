@@ -68,7 +68,7 @@ Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containm
              reply(on_tokens(question.about));
            }}},
       stacks_(loop, containment, [this] { return task_processes(); }),
-      execs_(loop, containment) {}
+      execs_(loop, containment, [this] { return own_children(); }) {}
 
 void Agent::ask(const registry::AskMessage& question) {
   if (session_) session_->ask(question);
@@ -112,7 +112,7 @@ base::Result<> Agent::start() {
   serve_control();
   open_session();
   if (const auto listens = keys_.listen(); !listens.ok()) {
-    logger_.warning("the task has no {}: {}", kKeysVariable, listens.error().message);
+    logger_.warning("the task has no {}: {}", frameworks::kKeysVariable, listens.error().message);
   }
   return {};
 }
@@ -307,6 +307,7 @@ base::Result<Agent::TaskVariables> Agent::variables_of(const registry::StartMess
       .notice_file = notice_.file(),
       .result_file = result_path_,
       .figures_file = figures_.path(),
+      .keys_address = keys_.address(),
       .inherits_omp_num_threads = inherited.contains("OMP_NUM_THREADS"),
       .inherits_python_unbuffered = inherited.contains("PYTHONUNBUFFERED"),
       .own_address = address(),
@@ -321,7 +322,6 @@ base::Result<Agent::TaskVariables> Agent::variables_of(const registry::StartMess
     GANGRUN_TRY(base::write_file_atomically(inputs.cluster_spec_file,
                                             ours.cluster_spec_file_content, 0600));
   }
-  if (const std::string at = keys_.address(); !at.empty()) ours.variables[kKeysVariable] = at;
   const auto gpus = config_.gpus && runs_image() ? as_seen_inside(*config_.gpus) : config_.gpus;
   return TaskVariables{task_variables(std::move(inherited), ours.variables, gpus,
                                       config_.spec.environment, task_spec_.environment),

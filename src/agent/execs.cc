@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "agent/exec_helper.h"
+#include "agent/exec_rest.h"
 #include "agent/image_run.h"
 #include "base/described_json.h"
 #include "base/format.h"
@@ -33,6 +34,8 @@ constexpr const char* kOwnProgram = "/proc/self/exe";
 constexpr std::chrono::seconds kMaxBeginning(10);
 // A helper whose user is gone kills what its command has started, and ends.
 constexpr std::chrono::seconds kMaxEnding(10);
+// The agent does nothing else meanwhile.
+constexpr std::chrono::seconds kMaxKilling(2);
 // More than a user's side may have on the way.
 constexpr std::size_t kMaxQueued = std::size_t{4} << 20U;
 constexpr int kNotStarted = 126;
@@ -124,7 +127,9 @@ base::Result<> Execs::start(Id id, std::string_view begin) {
   if (!place_) return *refusal();
   // Several may have come at the same moment.
   if (running() >= registry::kMaxExecs) return too_many();
-  const ExecStart start{*asked, place_->environment, !place_->engine_argv.empty(), place_->folder};
+  const std::string mark = exec_mark(id);
+  ExecStart start{*asked, place_->environment, !place_->engine_argv.empty(), place_->folder};
+  start.environment.push_back(base::format("{}={}", kExecVariable, mark));
   process::SpawnOptions options;
   options.argv = place_->engine_argv;
   const bool is_inside = !options.argv.empty();
@@ -142,6 +147,7 @@ base::Result<> Execs::start(Id id, std::string_view begin) {
   Exec& exec = execs_.at(id);
   exec.limit.reset();
   exec.helper.emplace(std::move(helper));
+  exec.mark = mark;
   exec.pipe = std::make_unique<FramePipe>(
       loop_, std::move(out.read), std::move(in.write),
       FramePipe::Callbacks{[&exec](std::string_view said) {
@@ -173,6 +179,11 @@ void Execs::on_user_gone(Id id) {
   exec.limit = loop_.after(kMaxEnding, [&exec] { (void)exec.helper->signal_group(SIGKILL); });
 }
 
+// It has killed all, unless it was killed itself.
+void Execs::kill_rest(const Exec& exec) {
+  (void)kill_exec_rest(containment_, exec.mark, all_own_children_(), loop_.now() + kMaxKilling);
+}
+
 // When all that it has said is read, too. It may have been reaped with others that were killed.
 void Execs::on_helper_ended(Id id) {
   Exec& exec = execs_.at(id);
@@ -180,8 +191,9 @@ void Execs::on_helper_ended(Id id) {
   if (reaped.ok() && !*reaped) return;
   exec.ended.reset();
   if (!exec.is_read) return;
+  kill_rest(exec);
   if (exec.channel && !exec.has_told_exit) {
-    exec.channel->close("what ran the command has ended without a word");
+    exec.channel->close("what ran it beside the task was killed");
   }
   // Not from inside a call of its pipe.
   exec.finished = loop_.after(base::Duration(0), [this, id] { finish(id); });

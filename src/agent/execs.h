@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "agent/frame_pipe.h"
@@ -37,8 +38,10 @@ ExecPlace exec_place(const Variables& variables, const std::string& folder,
 // task's containment, and with a channel to its user. Nothing of them is told to the master.
 class Execs {
  public:
-  Execs(net::EventLoop& loop, const process::Containment& containment)
-      : loop_(loop), containment_(containment) {}
+  // `own_children`: all that the agent itself reaps.
+  Execs(net::EventLoop& loop, const process::Containment& containment,
+        std::function<std::vector<pid_t>()> own_children)
+      : loop_(loop), containment_(containment), all_own_children_(std::move(own_children)) {}
   Execs(const Execs&) = delete;
   Execs& operator=(const Execs&) = delete;
   ~Execs();
@@ -62,6 +65,7 @@ class Execs {
   struct Exec {
     std::unique_ptr<net::Channel> channel;  // null: its user is gone
     std::optional<process::Child> helper{};
+    std::string mark{};  // of all that the command starts (exec_rest.h)
     std::unique_ptr<FramePipe> pipe{};
     bool has_told_exit = false;
     bool is_read = false;  // nothing comes from the helper any more
@@ -76,10 +80,12 @@ class Execs {
   void refuse(Id id, const base::Error& error);
   void on_user_gone(Id id);
   void on_helper_ended(Id id);
+  void kill_rest(const Exec& exec);
   void finish(Id id);
 
   net::EventLoop& loop_;
   const process::Containment& containment_;
+  const std::function<std::vector<pid_t>()> all_own_children_;
   std::optional<ExecPlace> place_;
   Id next_ = 1;
   std::map<Id, Exec> execs_;

@@ -109,7 +109,9 @@ void KeyRelay::on_said(Questions::iterator found, const base::Json& said, base::
   }
   const auto answer = base::from_json<registry::BarrierAnswer>(said);
   if (!answer.ok()) return finish(found, key_error(kUnavailable, answer.error().message), now);
-  if (answer->is_complete) return finish(found, barrier_response(request, *answer, run_), now);
+  if (answer->is_complete || !answer->ended.empty()) {
+    return finish(found, barrier_response(request, *answer, run_), now);
+  }
   const bool is_other_round =
       std::exchange(question.request.barrier->round, answer->round) != answer->round;
   if (is_other_round || !is_late) return again();

@@ -140,6 +140,16 @@ TEST_F(KeyRelayTest, ABarrierIsComeToInItsOpenRound) {
   EXPECT_THAT(answered(), ElementsAre("1: 200 {\"round\":3}\n"));
 }
 
+TEST_F(KeyRelayTest, ABarrierThatCannotBeCompleteIsNotAskedAgain) {
+  come(1, std::chrono::seconds(90));
+  master_says(1, registry::BarrierAnswer{.round = 3});
+  master_says(2, registry::BarrierAnswer{.round = 3, .ended = "worker:1 has succeeded"});
+  EXPECT_THAT(asked(), ElementsAre("1 round 0 60000", "2 round 3 60000"));
+  const auto answers = answered();
+  ASSERT_EQ(answers.size(), 1);
+  EXPECT_THAT(answers[0], testing::HasSubstr("410 barrier"));
+}
+
 TEST_F(KeyRelayTest, WithoutAMasterNobodyWaitsForEver) {
   put(1, "a");
   put(2, "b");

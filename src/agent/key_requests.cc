@@ -4,11 +4,14 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "job/spec.h"
+#include "job/task_id.h"
 
 namespace gangrun::agent {
 
@@ -20,6 +23,7 @@ constexpr std::string_view kKeys = "/kv";
 constexpr std::string_view kBarriers = "/barrier/";
 constexpr int kOk = 200;
 constexpr int kNotFound = 404;
+constexpr int kGone = 410;
 constexpr int kTimeIsOver = 504;
 constexpr std::size_t kMaxNamedTasks = 20;
 
@@ -47,6 +51,10 @@ base::Result<int> number_in(const net::HttpRequest& request, const std::string& 
 }
 
 base::Result<> only(const net::HttpRequest& request, const std::vector<std::string>& allowed) {
+  if (!request.repeated.empty()) {
+    return base::invalid_argument(base::format("{}: the parameter is given twice",
+                                               base::printable(request.repeated.front())));
+  }
   for (const auto& [name, value] : request.query) {
     if (std::ranges::find(allowed, name) != allowed.end()) continue;
     return base::invalid_argument(base::format("{}: there is no such parameter; allowed: {}",
@@ -118,6 +126,8 @@ base::Result<KeyRequest> barrier_request(const net::HttpRequest& request, std::s
                    .wait = kDefaultKeyWait};
   GANGRUN_ASSIGN(asked.barrier->tasks,
                  number_in(request, "tasks", 1, registry::kMaxBarrierTasks, run.tasks));
+  asked.barrier->tracked = !request.query.contains("tasks");
+  asked.barrier->of = asked.barrier->tracked ? run.tasks : run.all;
   GANGRUN_ASSIGN(asked.barrier->process, number_in(request, "process", 0, run.processes - 1, 0));
   if (const auto timeout = request.query.find("timeout"); timeout != request.query.end()) {
     GANGRUN_ASSIGN(asked.wait, seconds_in(timeout->second, timeout->first));
@@ -131,15 +141,24 @@ net::HttpResponse json_response(const base::Json& json) {
   return response;
 }
 
+std::vector<job::TaskId> names_of(const std::vector<KeyRun::Group>& groups) {
+  std::vector<job::TaskId> names;
+  for (const auto& [type, count, members] : groups) {
+    for (int place = 0; place < count; ++place) {
+      names.push_back({type, members.empty() ? place : members[static_cast<std::size_t>(place)]});
+    }
+  }
+  return names;
+}
+
 // "worker:2, worker:3 (1 of 2 processes) and 5 more"
 std::string who_has_not_come(const registry::BarrierAnswer& answer, const KeyRun& run) {
   std::map<job::TaskId, int> partly;
   for (const auto& [task, processes] : answer.partly) partly[task] = processes;
   std::vector<std::string> missing;
-  for (const job::TaskId& task : run.names) {
-    if (std::ranges::find(answer.come, task) != answer.come.end()) continue;
-    if (partly.contains(task)) continue;
-    missing.push_back(job::to_string(task));
+  const std::set<job::TaskId> come(answer.come.begin(), answer.come.end());
+  for (const job::TaskId& task : names_of(run.tracked)) {
+    if (!come.contains(task) && !partly.contains(task)) missing.push_back(job::to_string(task));
   }
   for (const auto& [task, processes] : partly) {
     missing.push_back(base::format("{} ({} of {} processes {} come)", job::to_string(task),
@@ -149,6 +168,28 @@ std::string who_has_not_come(const registry::BarrierAnswer& answer, const KeyRun
 }
 
 }  // namespace
+
+KeyRun key_run_of(const registry::AgentConfig& config, const job::ClusterSpec& spec) {
+  KeyRun run{.attempt = config.attempt,
+             .generation = spec.generation,
+             .processes = config.spec.find(config.task.type)->processes,
+             .tasks = 0,
+             .all = 0};
+  for (const job::TaskSpec& task : config.spec.tasks) {
+    const auto addresses = spec.tasks.find(task.type);
+    // Sidecars are in no cluster spec.
+    const int count =
+        addresses == spec.tasks.end() ? task.instances : static_cast<int>(addresses->second.size());
+    run.all += count;
+    if (job::effective_policy(config.spec, task) != job::Policy::kTracked) continue;
+    run.tasks += count;
+    const auto members = spec.members.find(task.type);
+    run.tracked.push_back(
+        {task.type, count, members == spec.members.end() ? std::vector<int>() : members->second});
+  }
+  if (run.tasks == 0) run.tasks = 1;
+  return run;
+}
 
 base::Result<KeyRequest> key_request(const net::HttpRequest& request, const KeyRun& run) {
   const std::string_view path = request.path;
@@ -185,6 +226,12 @@ net::HttpResponse key_response(const KeyRequest& request, const registry::KeyAns
 net::HttpResponse barrier_response(const KeyRequest& request, const registry::BarrierAnswer& answer,
                                    const KeyRun& run) {
   if (answer.is_complete) return json_response({{"round", answer.round}});
+  if (!answer.ended.empty()) {
+    return key_error(
+        kGone, base::format("barrier {} waits for {}, and so many cannot come any more: {}",
+                            request.barrier->name, base::count_text(request.barrier->tasks, "task"),
+                            answer.ended));
+  }
   std::string sentence = base::format(
       "barrier {}: {} of {} had come after {}", request.barrier->name, answer.come.size(),
       base::count_text(request.barrier->tasks, "task"), base::to_words(request.wait));

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "job/task_id.h"
+#include "job/cluster_spec.h"
 #include "net/http.h"
+#include "registry/agent_config.h"
 #include "registry/key_messages.h"
 
 // The requests of processes to their task's agent by HTTP, and its answers
@@ -22,11 +23,19 @@ struct KeyRun {
   int attempt = 1;  // of the agent
   int generation = 1;
   int processes = 1;
+  struct Group {
+    std::string type;
+    int count = 0;
+    std::vector<int> members{};  // their indexes; empty: from 0 on
+  };
   // The tracked tasks of the generation: those that a barrier waits for where nothing else is said.
-  // Their names may be too many to be known.
   int tasks = 1;
-  std::vector<job::TaskId> names{};
+  std::vector<Group> tracked{};
+  int all = 1;  // with those that are not tracked
 };
+
+// The run of this task with this cluster spec.
+KeyRun key_run_of(const registry::AgentConfig& config, const job::ClusterSpec& spec);
 
 // A request for a key, or one to wait at a barrier.
 struct KeyRequest {

@@ -17,7 +17,8 @@ KeyRun run() {
           .generation = 2,
           .processes = 2,
           .tasks = 3,
-          .names = {{"worker", 0}, {"worker", 1}, {"worker", 2}}};
+          .tracked = {{"worker", 3, {}}},
+          .all = 4};
 }
 
 net::HttpRequest request(std::string method, std::string path,
@@ -59,14 +60,20 @@ TEST(KeyRequestsTest, KeysAreRead) {
 TEST(KeyRequestsTest, BarriersAreRead) {
   const auto all = read("POST", "/barrier/b");
   ASSERT_TRUE(all.ok());
-  EXPECT_EQ(
-      *all->barrier,
-      (registry::BarrierQuestion{
-          .name = "b", .generation = 2, .tasks = 3, .process = 0, .processes = 2, .round = 0}));
+  EXPECT_EQ(*all->barrier, (registry::BarrierQuestion{.name = "b",
+                                                      .generation = 2,
+                                                      .tasks = 3,
+                                                      .process = 0,
+                                                      .processes = 2,
+                                                      .round = 0,
+                                                      .of = 3,
+                                                      .tracked = true}));
   EXPECT_EQ(all->wait, kDefaultKeyWait);
   const auto some =
       read("POST", "/barrier/b", {{"tasks", "2"}, {"process", "1"}, {"timeout", "0"}});
   EXPECT_EQ(some->barrier->tasks, 2);
+  EXPECT_EQ(some->barrier->of, 4);
+  EXPECT_FALSE(some->barrier->tracked);
   EXPECT_EQ(some->barrier->process, 1);
   EXPECT_EQ(some->wait, std::chrono::milliseconds(0));
 }
@@ -98,6 +105,9 @@ TEST(KeyRequestsTest, WhatIsWrongIsNamed) {
     ASSERT_FALSE(refused.ok()) << each.said;
     EXPECT_THAT(refused.error().message, HasSubstr(each.said));
   }
+  net::HttpRequest twice = request("POST", "/barrier/b", {{"tasks", "2"}});
+  twice.repeated = {"tasks"};
+  EXPECT_EQ(key_request(twice, run()).error().message, "tasks: the parameter is given twice");
   EXPECT_TRUE(read("PUT", "/kv/a", {}, std::string(registry::kMaxValueBytes, 'x')).ok());
   const auto large = read("PUT", "/kv/a", {}, std::string(registry::kMaxValueBytes + 1, 'x'));
   EXPECT_EQ(large.error().code, base::Code::kResourceExhausted);
@@ -127,6 +137,41 @@ TEST(KeyRequestsTest, ATimeOutNamesWhoHasNotCome) {
   EXPECT_EQ(late.body,
             "barrier b: 1 of 3 tasks had come after 2.0 s; missing: worker:1, worker:2 (1 of 2 "
             "processes has come)\n");
+}
+
+TEST(KeyRequestsTest, ABarrierThatCannotBeCompleteSaysWhoHasEnded) {
+  const auto barrier = *read("POST", "/barrier/b");
+  const auto gone = barrier_response(barrier, {.round = 1, .ended = "worker:1 was killed"}, run());
+  EXPECT_EQ(gone.status, 410);
+  EXPECT_EQ(gone.body,
+            "barrier b waits for 3 tasks, and so many cannot come any more: worker:1 was killed\n");
+}
+
+TEST(KeyRequestsTest, TheRunKnowsWhoIsTracked) {
+  registry::AgentConfig config;
+  config.task = {"worker", 5};
+  config.attempt = 2;
+  job::TaskSpec worker;
+  worker.type = "worker";
+  worker.instances = 3;
+  worker.processes = 2;
+  job::TaskSpec board;
+  board.type = "board";
+  board.policy = job::Policy::kSidecar;
+  config.spec.tasks = {worker, board};
+  job::ClusterSpec spec;
+  spec.generation = 4;
+  spec.tasks["worker"] = {{"a", 1}, {"b", 1}};
+  spec.members["worker"] = {0, 5};
+  const KeyRun found = key_run_of(config, spec);
+  EXPECT_EQ(found.attempt, 2);
+  EXPECT_EQ(found.generation, 4);
+  EXPECT_EQ(found.processes, 2);
+  EXPECT_EQ(found.tasks, 2);
+  EXPECT_EQ(found.all, 3);
+  const auto late =
+      barrier_response(*key_request(request("POST", "/barrier/b"), found), {.round = 1}, found);
+  EXPECT_THAT(late.body, HasSubstr("missing: worker:0, worker:5"));
 }
 
 }  // namespace

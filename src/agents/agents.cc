@@ -12,6 +12,13 @@
 
 namespace gangrun::agents {
 
+namespace {
+
+// The words for one task's end have so many bytes at most, as several are told together.
+constexpr std::size_t kMaxEndBytes = 200;
+
+}  // namespace
+
 Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger, Server& server,
                std::unique_ptr<cluster::Launcher> starter, AgentsOptions options)
     : clock_(clock),
@@ -126,6 +133,14 @@ void Agents::set_tokens(base::Secret file) {
   for (const auto& entry : facts_) {
     if (server_.is_connected(entry.first)) tell_tokens(entry.first);
   }
+}
+
+void Agents::note(const cluster::OutOfGeneration& news) {
+  const job::JobSpec& spec = options_.launch.spec;
+  const auto policy = job::effective_policy(spec, *spec.find(news.task.type));
+  keys_.on_task_ended(
+      news.generation, news.task, policy == job::Policy::kTracked,
+      news.failure ? base::shorten(job::to_words(*news.failure), kMaxEndBytes) : "has succeeded");
 }
 
 void Agents::settle(std::function<void()> done) {

@@ -73,6 +73,7 @@ class Agents final : public cluster::Tasks {
   void resume(const std::vector<cluster::Left>& tasks) override;
   void ask(const std::vector<job::TaskId>& tasks, const cluster::Question& question,
            const cluster::OnTaskAnswer& on_answer) override;
+  void note(const cluster::OutOfGeneration& news) override;
   // Agents that are there, and those that will be, get this token file of Hadoop in place of the
   // one that their tasks were started with.
   void set_tokens(base::Secret file);

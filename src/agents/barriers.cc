@@ -1,8 +1,10 @@
 #include "agents/barriers.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/format.h"
+#include "base/strings.h"
 
 namespace gangrun::agents {
 
@@ -51,12 +53,17 @@ base::Result<Barriers::Step> Barriers::come(const Asker& asker,
   }
   const std::int64_t open = barrier.complete + 1;
   if (question.round != open) return Step{Next::kAnswer, {.is_complete = false, .round = open}};
-  if (barrier.here.empty()) barrier.wanted = question.tasks;
+  if (barrier.here.empty()) {
+    barrier.wanted = question.tasks;
+    barrier.of = question.of;
+    barrier.tracked = question.tracked;
+  }
   if (barrier.wanted != question.tasks) {
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("other tasks wait at the barrier {} for {} tasks, not for {}",
                                     question.name, barrier.wanted, question.tasks)};
   }
+  if (is_hopeless(barrier)) return Step{Next::kAnswer, hopeless_answer(barrier)};
   add(barrier, asker, question);
   at_[asker] = question.name;
   if (barrier.come < barrier.wanted) return Step{};
@@ -95,6 +102,42 @@ std::vector<Asker> Barriers::refuse(int generation, const std::string& name, std
   return refused;
 }
 
+// A task that has ended is not there: its processes ended before it did.
+bool Barriers::is_hopeless(const Barrier& barrier) const {
+  const auto ended = barrier.tracked ? ended_tracked_ : std::ssize(ended_);
+  return barrier.of > 0 && barrier.of - ended < barrier.wanted;
+}
+
+registry::BarrierAnswer Barriers::hopeless_answer(const Barrier& barrier) const {
+  std::vector<const Ended*> relevant;
+  for (const auto& [task, ended] : ended_) {
+    if (ended.is_tracked || !barrier.tracked) relevant.push_back(&ended);
+  }
+  return {.is_complete = false,
+          .round = barrier.complete + 1,
+          .ended = base::first_and_more(relevant, kMaxEndedNamed, [](const Ended* ended) {
+            return base::format("{} {}", job::to_string(ended->task), ended->how);
+          })};
+}
+
+std::vector<Barriers::Hopeless> Barriers::end(Ended ended) {
+  std::vector<Hopeless> hopeless;
+  const bool is_tracked = ended.is_tracked;
+  const job::TaskId task = ended.task;
+  if (!ended_.emplace(task, std::move(ended)).second) return hopeless;
+  if (is_tracked) ++ended_tracked_;
+  for (auto& [name, barrier] : barriers_) {
+    if (barrier.here.empty() || !is_hopeless(barrier)) continue;
+    Hopeless& each = hopeless.emplace_back();
+    each.answer = hopeless_answer(barrier);
+    for (const auto& [asker, process] : barrier.here) each.askers.push_back(asker);
+  }
+  for (const Hopeless& each : hopeless) {
+    for (const Asker& asker : each.askers) take_back(asker);
+  }
+  return hopeless;
+}
+
 void Barriers::take_back(const Asker& asker) {
   const auto at = at_.extract(asker);
   if (at.empty()) return;
@@ -110,6 +153,8 @@ std::vector<Asker> Barriers::begin(int generation) {
   for (const auto& [asker, name] : at_) ended.push_back(asker);
   at_.clear();
   barriers_.clear();
+  ended_.clear();
+  ended_tracked_ = 0;
   return ended;
 }
 

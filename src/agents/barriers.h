@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -13,6 +14,9 @@
 #include "registry/key_messages.h"
 
 namespace gangrun::agents {
+
+// The tasks that a refusal names.
+inline constexpr std::size_t kMaxEndedNamed = 8;
 
 // A process that asks: its task, and the number of its agent's question.
 using Asker = std::pair<job::TaskId, std::int64_t>;
@@ -41,6 +45,19 @@ class Barriers {
   // Its completion could not be recorded: nobody may go on. Those who do not.
   std::vector<Asker> refuse(int generation, const std::string& name, std::int64_t round);
 
+  // A task has ended, and has no other run in the generation that is now.
+  struct Ended {
+    job::TaskId task;
+    bool is_tracked = false;
+    std::string how;  // goes on after its name
+  };
+  struct Hopeless {
+    std::vector<Asker> askers;  // who are still there
+    registry::BarrierAnswer answer;
+  };
+  // The barriers at which so many as they wait for cannot come any more.
+  std::vector<Hopeless> end(Ended ended);
+
   // The asker does not wait any more.
   void take_back(const Asker& asker);
   // All of a generation that has ended; their askers. Later ones of it are refused.
@@ -63,6 +80,8 @@ class Barriers {
   };
   struct Barrier {
     int wanted = 0;               // tasks, as who waits now has it
+    int of = 0;                   // likewise
+    bool tracked = false;         // likewise
     std::int64_t released = 0;    // rounds whose completion is recorded
     std::int64_t complete = 0;    // no fewer; what is more is being recorded
     std::map<Asker, int> here{};  // their processes
@@ -74,7 +93,12 @@ class Barriers {
   static void add(Barrier& barrier, const Asker& asker, const registry::BarrierQuestion& question);
   static void remove(Barrier& barrier, const Asker& asker);
 
+  [[nodiscard]] bool is_hopeless(const Barrier& barrier) const;
+  [[nodiscard]] registry::BarrierAnswer hopeless_answer(const Barrier& barrier) const;
+
   int generation_ = 0;
+  std::map<job::TaskId, Ended> ended_;
+  int ended_tracked_ = 0;  // of these
   std::map<std::string, Barrier> barriers_;
   std::map<Asker, std::string> at_;  // the barrier of each asker
 };

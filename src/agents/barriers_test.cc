@@ -55,6 +55,63 @@ TEST(BarriersTest, ANextMasterKnowsWhatWasReleased) {
   EXPECT_EQ(barriers.come({kFirst, 1}, for_two(5))->next, Next::kWait);
 }
 
+BarrierQuestion for_all_of(int of, int tasks, bool tracked) {
+  return {.name = "b",
+          .generation = 1,
+          .tasks = tasks,
+          .process = 0,
+          .processes = 1,
+          .round = 1,
+          .of = of,
+          .tracked = tracked};
+}
+
+TEST(BarriersTest, NobodyWaitsForATaskThatHasEnded) {
+  Barriers barriers;
+  (void)barriers.begin(1);
+  EXPECT_EQ(barriers.come({kFirst, 1}, for_all_of(2, 2, true))->next, Next::kWait);
+  EXPECT_THAT(barriers.end({{"reader", 0}, false, "has succeeded"}), IsEmpty());
+  const auto hopeless = barriers.end({kSecond, true, "has succeeded"});
+  ASSERT_EQ(hopeless.size(), 1);
+  EXPECT_THAT(hopeless[0].askers, ElementsAre(Asker(kFirst, 1)));
+  EXPECT_EQ(hopeless[0].answer.ended, "worker:1 has succeeded");
+  EXPECT_THAT(barriers.end({kSecond, true, "was killed"}), IsEmpty());
+  // One that comes later hears it at once; of all tasks that could come, there are enough.
+  const auto late = barriers.come({kFirst, 2}, for_all_of(2, 2, true));
+  EXPECT_EQ(late->next, Next::kAnswer);
+  EXPECT_EQ(late->answer.ended, "worker:1 has succeeded");
+  EXPECT_EQ(barriers.come({kFirst, 3}, for_all_of(3, 1, false))->next, Next::kRecord);
+}
+
+TEST(BarriersTest, SomeOfTheTasksMayHaveEnded) {
+  Barriers barriers;
+  (void)barriers.begin(1);
+  EXPECT_EQ(barriers.come({kFirst, 1}, for_all_of(4, 2, false))->next, Next::kWait);
+  EXPECT_THAT(barriers.end({{"worker", 2}, true, "has succeeded"}), IsEmpty());
+  EXPECT_THAT(barriers.end({{"worker", 3}, true, "has succeeded"}), IsEmpty());
+  const auto hopeless = barriers.end({kSecond, true, "exited with status 3"});
+  ASSERT_EQ(hopeless.size(), 1);
+  EXPECT_EQ(hopeless[0].answer.ended,
+            "worker:1 exited with status 3, worker:2 has succeeded, worker:3 has succeeded");
+}
+
+TEST(BarriersTest, WhoseQuestionSaysNotHowManyThereAreWaits) {
+  Barriers barriers;
+  (void)barriers.begin(1);
+  EXPECT_EQ(barriers.come({kFirst, 1}, for_two(1))->next, Next::kWait);
+  EXPECT_THAT(barriers.end({kSecond, true, "has succeeded"}), IsEmpty());
+}
+
+TEST(BarriersTest, ATaskMayComeInTheNextGeneration) {
+  Barriers barriers;
+  (void)barriers.begin(1);
+  (void)barriers.end({kSecond, true, "has succeeded"});
+  (void)barriers.begin(2);
+  BarrierQuestion next = for_all_of(2, 2, true);
+  next.generation = 2;
+  EXPECT_EQ(barriers.come({kFirst, 1}, next)->next, Next::kWait);
+}
+
 TEST(BarriersTest, WhoAsksTwiceCountsOnce) {
   Barriers barriers;
   for (const std::int64_t id : {1, 1, 2, 3}) {

@@ -132,13 +132,30 @@ void KeyDesk::on_recorded(const KeyChange& change, const base::Result<>& recorde
   }
 }
 
-base::Result<> KeyDesk::answer_barrier(const Asker& asker, const registry::AskMessage& ask) {
-  GANGRUN_TRY(read_once());
-  GANGRUN_ASSIGN(const auto question, base::from_json<registry::BarrierQuestion>(ask.about));
-  for (const Asker& each : kept_.barriers.begin(question.generation)) {
+void KeyDesk::begin(int generation) {
+  for (const Asker& each : kept_.barriers.begin(generation)) {
     drop(each);
     refuse(each, base::Error{base::Code::kFailedPrecondition, "its generation is over"});
   }
+}
+
+void KeyDesk::on_task_ended(int generation, const job::TaskId& task, bool is_tracked,
+                            std::string how) {
+  begin(generation);
+  if (generation < kept_.barriers.generation()) return;
+  for (const auto& [askers, answer] : kept_.barriers.end({task, is_tracked, std::move(how)})) {
+    const base::Json said = base::to_json(answer);
+    for (const Asker& each : askers) {
+      drop(each);
+      say(each, said);
+    }
+  }
+}
+
+base::Result<> KeyDesk::answer_barrier(const Asker& asker, const registry::AskMessage& ask) {
+  GANGRUN_TRY(read_once());
+  GANGRUN_ASSIGN(const auto question, base::from_json<registry::BarrierQuestion>(ask.about));
+  begin(question.generation);
   GANGRUN_ASSIGN(const Barriers::Step step, kept_.barriers.come(asker, question));
   if (step.next == Barriers::Next::kAnswer) {
     say(asker, base::to_json(step.answer));

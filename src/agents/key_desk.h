@@ -39,6 +39,8 @@ class KeyDesk {
 
   // False: it is a question of another kind.
   bool ask(const job::TaskId& task, const registry::AskMessage& question);
+  // The task has ended, and has no other run in this generation: `how` goes on after its name.
+  void on_task_ended(int generation, const job::TaskId& task, bool is_tracked, std::string how);
   // The questions of its agent are asked again by its next session, or by nobody.
   void on_session_lost(const job::TaskId& task);
 
@@ -55,6 +57,7 @@ class KeyDesk {
 
   base::Result<> answer_keys(const Asker& asker, const registry::AskMessage& ask);
   base::Result<> answer_barrier(const Asker& asker, const registry::AskMessage& ask);
+  void begin(int generation);
   base::Result<> cancel(const Asker& asker, const registry::AskMessage& ask);
   base::Result<> change(const Asker& asker, registry::KeyQuestion question);
   void on_recorded(const KeyChange& change, const base::Result<>& recorded);

@@ -194,5 +194,30 @@ TEST_F(KeyDeskTest, TheNextGenerationEndsBarriersAndKeepsKeys) {
   EXPECT_THAT(answers(), ElementsAre("1/2 {\"found\":true,\"value\":\"78\"}"));
 }
 
+TEST_F(KeyDeskTest, WhoWaitsForATaskThatHasEndedIsTold) {
+  const registry::BarrierQuestion question{.name = "b", .round = 1, .of = 2, .tracked = true};
+  registry::BarrierQuestion of_two = question;
+  of_two.tasks = 2;
+  const auto ask_barrier = [&](std::int64_t id) {
+    EXPECT_TRUE(desk_->ask(kFirst, {.id = id,
+                                    .kind = std::string(registry::kBarrierKind),
+                                    .about = base::to_json(of_two),
+                                    .limit = std::chrono::minutes(1)}));
+  };
+  ask_barrier(7);
+  desk_->on_task_ended(1, kSecond, true, "has succeeded");
+  const std::string said = R"({"complete":false,"round":1,"ended":"worker:1 has succeeded"})";
+  EXPECT_THAT(answers_, ElementsAre("0/7 " + said));
+  ask_barrier(8);
+  EXPECT_THAT(answers_, ElementsAre("0/7 " + said, "0/8 " + said));
+  // News of a generation that is over changes nothing.
+  desk_->on_task_ended(2, {"worker", 2}, true, "has succeeded");
+  desk_->on_task_ended(1, kSecond, true, "has succeeded");
+  of_two.generation = 2;
+  of_two.of = 3;
+  ask_barrier(9);
+  EXPECT_EQ(answers_.size(), 2);
+}
+
 }  // namespace
 }  // namespace gangrun::agents

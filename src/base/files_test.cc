@@ -228,5 +228,24 @@ TEST(UniqueFdTest, ClosesOnceAndHandsOver) {
   EXPECT_EQ(::close(released), 0);
 }
 
+// In a process of its own.
+int read_closed_input() {
+  ::close(STDIN_FILENO);
+  const auto closed = read_input("/dev/stdin", 10);
+  if (closed.ok() || closed.error().message.find("standard input is closed") == std::string::npos) {
+    return 1;
+  }
+  // As open_standard_files() leaves it.
+  if (::open("/dev/null", O_WRONLY | O_CLOEXEC) != STDIN_FILENO) return 2;
+  if (read_input("/dev/stdin", 10).ok()) return 3;
+  ::close(STDIN_FILENO);
+  if (::open("/dev/null", O_RDONLY | O_CLOEXEC) != STDIN_FILENO) return 4;
+  return read_input("/dev/stdin", 10).ok() ? 0 : 5;
+}
+
+TEST_F(Files, AClosedStandardInputIsNotAnEmptyOne) {
+  EXPECT_EXIT(::_exit(read_closed_input()), testing::ExitedWithCode(0), "");
+}
+
 }  // namespace
 }  // namespace gangrun::base

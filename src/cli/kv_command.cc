@@ -118,8 +118,8 @@ base::Result<> act(const KvOptions& options, client::Context& context) {
   return {};
 }
 
-client::ExitStatus kv(const KvOptions& options, client::Context& context) {
-  const auto done = act(options, context);
+// Status 1: there is no such key, or not so many tasks as are to come to the barrier.
+client::ExitStatus status_of(const base::Result<>& done, client::Context& context) {
   if (done.ok()) return client::ExitStatus::kSuccess;
   if (done.error().code != base::Code::kNotFound) return fail(context, done.error());
   return fail(context, done.error(), client::ExitStatus::kJobFailed);
@@ -134,11 +134,6 @@ base::Result<> wait_at(const BarrierOptions& options, client::Context& context) 
   }
   GANGRUN_ASSIGN(const TaskKeys keys, TaskKeys::of(context));
   return keys.barrier(options.name, tasks, timeout);
-}
-
-client::ExitStatus barrier(const BarrierOptions& options, client::Context& context) {
-  const auto done = wait_at(options, context);
-  return done.ok() ? client::ExitStatus::kSuccess : fail(context, done.error());
 }
 
 }  // namespace
@@ -168,7 +163,7 @@ void add_kv(CLI::App& app, Request& request) {
   on_chosen(*command, [&request, options] {
     request.action = [&request, options](client::Context& context) {
       options->words = request.command;
-      return kv(*options, context);
+      return status_of(act(*options, context), context);
     };
   });
 }
@@ -185,10 +180,12 @@ void add_barrier(CLI::App& app, Request& request) {
   add_footer(*command,
              "A task has come when all of its processes have. A barrier may be used again, and "
              "belongs\nto one start of the gang. A process that has ended does not wait any "
-             "more.\n\n"
+             "more.\nStatus 1: a task that is waited for has ended, so it cannot come.\n\n"
              "Example:\n  gangrun barrier data-is-there --timeout 5m\n");
   on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return barrier(*options, context); };
+    request.action = [options](client::Context& context) {
+      return status_of(wait_at(*options, context), context);
+    };
   });
 }
 

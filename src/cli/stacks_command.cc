@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
+#include "client/next_master.h"
 #include "client/stacks_view.h"
 #include "client/text.h"
 #include "cluster/question.h"
@@ -26,6 +27,38 @@ struct StacksOptions {
   bool json = false;
 };
 
+bool is_answered(const cluster::Answer& answer) {
+  return std::ranges::any_of(answer.tasks, [](const auto& task) { return task.refused.empty(); });
+}
+
+// Why nobody answers, as far as the job's status tells it.
+base::Result<> look_for_reason(cluster::Site& site, const std::string& job,
+                               const cluster::Question& question) {
+  GANGRUN_ASSIGN(const auto status, site.status(job));
+  // Of several, those that are there are asked, and the others are told beside them.
+  const auto is_there = [&status](const job::TaskId& task) {
+    return std::ranges::find(status.tasks, task, &job::TaskStatus::task) != status.tasks.end();
+  };
+  if (!question.tasks.empty() && std::ranges::none_of(question.tasks, is_there)) {
+    return base::not_found(
+        base::format("{} has no task {}", status.id, job::to_string(question.tasks.front())));
+  }
+  if (!job::is_final(status.state)) return {};
+  return base::Error{base::Code::kFailedPrecondition,
+                     base::format("{} has ended: {}", status.id, job::to_string(status.state))};
+}
+
+base::Result<cluster::Answer> ask(cluster::Site& site, const std::string& job,
+                                  const cluster::Question& question) {
+  auto answer = site.ask(job, question);
+  if (answer.ok() && is_answered(*answer)) return answer;
+  GANGRUN_TRY(look_for_reason(site, job, question));
+  if (!answer.ok()) return answer;
+  const auto passing = std::ranges::find_if(answer->tasks, &cluster::TaskAnswer::is_passing);
+  if (passing == answer->tasks.end()) return answer;
+  return base::unavailable(base::format("{}: {}", job::to_string(passing->task), passing->refused));
+}
+
 base::Result<cluster::Answer> ask(const StacksOptions& options, client::Context& context) {
   cluster::Question question;
   question.kind = process::kStacks;
@@ -41,20 +74,7 @@ base::Result<cluster::Answer> ask(const StacksOptions& options, client::Context&
     GANGRUN_ASSIGN(question.tasks.emplace_back(), job::parse_task_id(text));
   }
   GANGRUN_ASSIGN(const auto site, client::site_of(context, options.job));
-  GANGRUN_ASSIGN(const auto status, site->status(options.job));
-  // Of several, those that are there are asked, and the others are told beside them.
-  const auto is_there = [&status](const job::TaskId& task) {
-    return std::ranges::find(status.tasks, task, &job::TaskStatus::task) != status.tasks.end();
-  };
-  if (!question.tasks.empty() && std::ranges::none_of(question.tasks, is_there)) {
-    return base::not_found(
-        base::format("{} has no task {}", status.id, job::to_string(question.tasks.front())));
-  }
-  if (job::is_final(status.state)) {
-    return base::Error{base::Code::kFailedPrecondition,
-                       base::format("{} has ended: {}", status.id, job::to_string(status.state))};
-  }
-  return site->ask(options.job, question);
+  return client::with_next_master(context, [&] { return ask(*site, options.job, question); });
 }
 
 client::ExitStatus stacks(const StacksOptions& options, client::Context& context) {
@@ -63,10 +83,8 @@ client::ExitStatus stacks(const StacksOptions& options, client::Context& context
   context.console.out(options.json            ? base::dump_json(client::stacks_json(*answer)) + "\n"
                       : answer->tasks.empty() ? std::string("No task runs.\n")
                                               : client::stacks_text(*answer));
-  const bool is_answered =
-      std::ranges::any_of(answer->tasks, [](const auto& task) { return task.refused.empty(); });
-  return is_answered || answer->tasks.empty() ? client::ExitStatus::kSuccess
-                                              : client::ExitStatus::kJobFailed;
+  return is_answered(*answer) || answer->tasks.empty() ? client::ExitStatus::kSuccess
+                                                       : client::ExitStatus::kJobFailed;
 }
 
 }  // namespace

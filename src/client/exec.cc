@@ -15,6 +15,7 @@
 #include "base/strings.h"
 #include "client/exec_session.h"
 #include "client/fail.h"
+#include "client/next_master.h"
 #include "client/place.h"
 #include "client/raw_terminal.h"
 #include "client/sites.h"
@@ -148,7 +149,9 @@ base::Result<registry::ExecExit> Beside::run() {
 
 base::Result<net::Endpoint> Beside::find_agent() {
   if (!way_->has_agent()) return way_->to_agent({});
-  GANGRUN_ASSIGN(TaskAgent agent, agent_of(site_, target_.job, target_.task));
+  GANGRUN_ASSIGN(TaskAgent agent, with_next_master(context_, [this] {
+                   return agent_of(site_, target_.job, target_.task);
+                 }));
   secret_ = agent.secret;
   return way_->to_agent(agent);
 }
@@ -220,7 +223,7 @@ void Beside::on_channel(std::unique_ptr<net::Channel> channel) {
 ExitStatus exec(const ExecOptions& options, Context& context) {
   const auto site = site_of(context, options.job);
   if (!site.ok()) return fail(context, site.error(), kOwnTrouble);
-  auto target = find_target(**site, options);
+  auto target = with_next_master(context, [&] { return find_target(**site, options); });
   if (!target.ok()) return fail(context, target.error(), kOwnTrouble);
   const auto exit = Beside(**site, *std::move(target), options, context).run();
   if (!exit.ok()) return fail(context, exit.error(), kOwnTrouble);

@@ -33,9 +33,17 @@ ExecSession::ExecSession(net::EventLoop& loop, Files files, std::unique_ptr<net:
       out_{.fd = files.out, .which = ExecStream::kMain},
       err_{.fd = files.err, .which = ExecStream::kErrors} {
   channel_->send(to_frame(begin));
-  channel_->on_closed([this](base::Error reason) {
+  channel_->on_closed([this](const base::Error& reason) {
     // All was said by then.
-    if (!exit_) end(std::move(reason));
+    if (exit_) return;
+    const auto why = channel_->farewell();
+    if (!why) {
+      return end(
+          reason.context("the command was ended, since the connection to the task's agent broke"));
+    }
+    // Else it was refused.
+    const bool has_begun = reason.code == base::Code::kUnavailable;
+    end(base::Error{reason.code, has_begun ? "the command was ended: " + *why : *why});
   });
   channel_->on_message([this](std::string_view message) { on_message(message); });
   read_on();

@@ -33,6 +33,7 @@ constexpr std::array<std::string_view, 3> kSocketVariables = {"LISTEN_FDNAMES", 
 
 // The address of every task before it has one: which variables there are does not depend on it.
 constexpr std::uint16_t kAnyPort = 1;
+constexpr const char* kAnyFile = "file";
 
 job::ClusterSpec imagined_cluster(const job::JobSpec& spec) {
   job::ClusterSpec cluster;
@@ -174,12 +175,19 @@ std::string noticed_at(job::Containment level) {
 base::Result<std::vector<std::string>> variable_names(const job::JobSpec& spec,
                                                       const job::TaskSpec& task) {
   const job::ClusterSpec cluster = imagined_cluster(spec);
+  const bool needs_rendezvous = frameworks::needs_rendezvous(spec, {task.type, 0});
   const frameworks::Inputs inputs{
       .job = spec,
       .cluster = cluster,
       .job_id = spec.name,
-      .cluster_spec_file = "file",
-      .more_ports = std::vector<std::uint16_t>(task.ports.count - 1U, kAnyPort)};
+      .cluster_spec_file = kAnyFile,
+      .notice_file = kAnyFile,
+      .result_file = kAnyFile,
+      .figures_file = kAnyFile,
+      .keys_address = "127.0.0.1:1",
+      .more_ports = std::vector<std::uint16_t>(task.ports.count - 1U, kAnyPort),
+      .rendezvous_port = needs_rendezvous ? std::optional(kAnyPort) : std::nullopt,
+      .interface = needs_rendezvous ? "lo" : ""};
   GANGRUN_ASSIGN(const auto environment,
                  frameworks::environment_of(inputs, job::TaskId{task.type, 0}, 0));
   std::vector<std::string> names;

@@ -71,6 +71,10 @@ TEST(VariableNames, DependOnWhatTheTaskIs) {
   ASSERT_TRUE(worker.ok());
   EXPECT_THAT(*worker, Contains("TF_CONFIG"));
   EXPECT_THAT(*worker, Contains("GANGRUN_TASK_INDEX"));
+  for (const char* name :
+       {"GANGRUN_KV", "GANGRUN_RESULT_FILE", "GANGRUN_FIGURES_FILE", "GANGRUN_NOTICE_FILE"}) {
+    EXPECT_THAT(*worker, Contains(name));
+  }
   EXPECT_THAT(*worker, Contains("LISTEN_FDS"));
   EXPECT_THAT(*worker, Not(Contains("CUDA_VISIBLE_DEVICES")));
   job::TaskSpec with_gpu = plan.spec.tasks[0];

@@ -119,6 +119,10 @@ std::string record_path(const std::string& home, const std::string& id) {
   return base::format("{}/runs/{}{}", home, id, kEnding);
 }
 
+base::Error damaged(const std::string& path, const base::Error& error) {
+  return host::as_damage(error.context(base::format("{} is damaged", path)));
+}
+
 // The ids of applications sort by their age.
 void drop_oldest(const std::string& folder) {
   std::vector<std::string> names;
@@ -288,9 +292,12 @@ base::Result<RunRecord> kept_run(const std::string& home, const std::string& id)
         "version, or too long ago",
         id));
   }
-  if (!text.ok()) return text.error();
-  GANGRUN_ASSIGN(const base::Json json, base::parse_json(*text, kMaxRecordBytes).context(path));
-  return base::from_json<RunRecord>(json).context(path);
+  if (!text.ok()) return host::as_damage(text.error());
+  const auto json = base::parse_json(*text, kMaxRecordBytes);
+  if (!json.ok()) return damaged(path, json.error());
+  auto record = base::from_json<RunRecord>(*json);
+  if (!record.ok()) return damaged(path, record.error());
+  return record;
 }
 
 void forget_run(const std::string& home, const std::string& id) {

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "base/test_folder.h"
+#include "client/exit_status.h"
 
 namespace gangrun::client {
 namespace {
@@ -112,6 +113,20 @@ TEST(RunRecord, AFileOrAFolderThatHasChangedIsAnotherOne) {
   EXPECT_EQ(after[0], before[0]);
   EXPECT_FALSE(after[1] == before[1]);
   EXPECT_THAT(files_of(job::JobSpec(), path), IsEmpty());
+}
+
+TEST(RunRecord, ADamagedOneIsNoBadInput) {
+  const base::TestFolder home;
+  ASSERT_EQ(kept_run(home.path(), "wine-1").error().code, base::Code::kNotFound);
+  ASSERT_TRUE(std::filesystem::create_directories(home.path() + "/runs"));
+  for (const char* text : {"{", "[]", "{\"folder\": 3}", ""}) {
+    const std::string path = home.path() + "/runs/wine-1.json";
+    ASSERT_TRUE(base::write_file_atomically(path, text, 0600).ok());
+    const auto read = kept_run(home.path(), "wine-1");
+    ASSERT_FALSE(read.ok()) << text;
+    EXPECT_EQ(exit_status_of(read.error()), ExitStatus::kFailed) << text;
+    EXPECT_THAT(read.error().message, testing::HasSubstr(path + " is damaged"));
+  }
 }
 
 }  // namespace

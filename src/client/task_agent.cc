@@ -7,15 +7,22 @@
 
 namespace gangrun::client {
 
+namespace {
+
+base::Error never(std::string why) { return {base::Code::kFailedPrecondition, std::move(why)}; }
+
+}  // namespace
+
 base::Result<TaskAgent> agent_of(cluster::Site& site, std::string_view job,
                                  const job::TaskId& task) {
   cluster::Question question;
   question.kind = registry::kControlKind;
   question.tasks = {task};
   GANGRUN_ASSIGN(const cluster::Answer answer, site.ask(job, question));
-  if (answer.tasks.empty()) return base::unavailable("it does not run");
+  if (answer.tasks.empty()) return never("it does not run");
   const cluster::TaskAnswer& told = answer.tasks.front();
-  if (!told.refused.empty()) return base::unavailable(told.refused);
+  if (told.is_passing) return base::unavailable(told.refused);
+  if (!told.refused.empty()) return never(told.refused);
   GANGRUN_ASSIGN(auto said, base::from_json<registry::ControlAnswer>(told.said));
   return TaskAgent{std::move(said.host), said.port, std::move(said.fingerprint),
                    std::move(said.secret)};

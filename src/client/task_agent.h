@@ -19,7 +19,7 @@ struct TaskAgent {
   base::Secret secret;
 };
 
-// Asks the agent itself. kUnavailable while the task has none, or the job no master.
+// Asks the agent itself. kUnavailable while it or the job's master may come back.
 base::Result<TaskAgent> agent_of(cluster::Site& site, std::string_view job,
                                  const job::TaskId& task);
 

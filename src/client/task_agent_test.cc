@@ -50,9 +50,12 @@ TEST(TaskAgentTest, TheAgentOfThatTaskIsAsked) {
 
 TEST(TaskAgentTest, WhileThereIsNoneItIsToldWhy) {
   EXPECT_EQ(told(cluster::Answer{}).error().message, "it does not run");
-  const auto refused = told(cluster::Answer{{{kWorker, {}, "its agent has no connection now"}}});
+  const auto refused =
+      told(cluster::Answer{{{kWorker, {}, "its agent has no connection now", true}}});
   EXPECT_EQ(refused.error().code, base::Code::kUnavailable);
   EXPECT_EQ(refused.error().message, "its agent has no connection now");
+  const auto never = told(cluster::Answer{{{kWorker, {}, "no agent is beside it"}}});
+  EXPECT_EQ(never.error().code, base::Code::kFailedPrecondition);
   EXPECT_EQ(told(base::not_found("no such job")).error().code, base::Code::kNotFound);
 }
 

@@ -14,6 +14,7 @@ namespace {
 constexpr const char* kVariable = "GANGRUN_KV";
 // An agent may take so much beyond the time of a request, while the job has no master.
 constexpr std::chrono::seconds kAllowance(70);
+constexpr int kGone = 410;
 constexpr std::size_t kMaxAnswerBytes = std::size_t{1} << 20U;
 
 std::string seconds(std::chrono::milliseconds time) {
@@ -46,6 +47,7 @@ base::Result<std::string> TaskKeys::ask(Call call) const {
   options.max_response_bytes = kMaxAnswerBytes;
   GANGRUN_ASSIGN(auto response, net::fetch(request, options));
   if (response.status == 200) return std::move(response.body);
+  if (response.status == kGone) return base::not_found(std::string(base::trim(response.body)));
   return base::Error{net::code_of_status(response.status), std::string(base::trim(response.body))};
 }
 

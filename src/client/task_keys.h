@@ -31,7 +31,8 @@ class TaskKeys {
   base::Result<> erase(const std::string& key) const;
   base::Result<std::vector<std::string>> list(const std::string& prefix) const;
 
-  // Waits until so many tasks have come, or all. kDeadlineExceeded says who has not.
+  // Waits until so many tasks have come, or all. kDeadlineExceeded says who has not; kNotFound who
+  // has ended, so that not so many can come any more.
   base::Result<> barrier(const std::string& name, std::optional<int> tasks,
                          std::chrono::milliseconds timeout) const;
 

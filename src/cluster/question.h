@@ -48,13 +48,15 @@ struct Question {
 
 struct TaskAnswer {
   job::TaskId task;
-  base::Json said;      // what its kind says
-  std::string refused;  // why it could not be asked, or did not answer; empty: it did
+  base::Json said;          // what its kind says
+  std::string refused;      // why it could not be asked, or did not answer; empty: it did
+  bool is_passing = false;  // it may answer in a moment: its agent has no session now
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
     return std::tuple(base::row("task", &TaskAnswer::task), base::row("said", &TaskAnswer::said),
-                      base::row("refused", &TaskAnswer::refused, base::Bytes{kMaxRefusalBytes}));
+                      base::row("refused", &TaskAnswer::refused, base::Bytes{kMaxRefusalBytes}),
+                      base::row_if_set("passing", &TaskAnswer::is_passing));
   }
 };
 

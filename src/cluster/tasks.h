@@ -17,6 +17,7 @@
 #include "job/cluster_spec.h"
 #include "job/status.h"
 #include "job/task_id.h"
+#include "job/why.h"
 
 namespace gangrun::cluster {
 
@@ -74,6 +75,13 @@ struct Left {
   base::Json handle;  // see Whereabouts; null: not known
 };
 
+// A task that has no other run in its generation: nobody there need wait for it.
+struct OutOfGeneration {
+  job::TaskId task;
+  int generation = 0;
+  std::optional<job::Why> failure{};  // none: it has succeeded
+};
+
 // What runs the tasks of one job, as its master sees it: by agents beside them, or by a place that
 // runs the commands itself. It is told the gang's decisions, and tells the gang's events. Called on
 // the loop's thread only. An event may come from inside a call.
@@ -100,6 +108,9 @@ class Tasks {
   // and not long after the question's limit; an error says why there is no answer.
   virtual void ask(const std::vector<job::TaskId>& tasks, const Question& question,
                    const OnTaskAnswer& on_answer) = 0;
+
+  // Not a decision: what waits for the task in this generation waits in vain. May be told again.
+  virtual void note(const OutOfGeneration& /*news*/) {}
 
   // Whoever waits for the end of the job wants it at once: what does not answer now is told as
   // silent soon.

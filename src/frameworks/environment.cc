@@ -91,10 +91,11 @@ base::Result<Environment> own_variables(const Place& place) {
   // Into a pipe, Python writes when its buffer is full: a task would look dead for minutes.
   if (!inputs.inherits_python_unbuffered) environment.variables["PYTHONUNBUFFERED"] = "1";
   add_ports(place, environment.variables);
-  for (const auto& [name, file] : {std::pair("GANGRUN_NOTICE_FILE", &inputs.notice_file),
-                                   std::pair("GANGRUN_RESULT_FILE", &inputs.result_file),
-                                   std::pair("GANGRUN_FIGURES_FILE", &inputs.figures_file)}) {
-    if (!file->empty()) environment.variables[name] = *file;
+  for (const auto& [name, value] : {std::pair("GANGRUN_NOTICE_FILE", &inputs.notice_file),
+                                    std::pair("GANGRUN_RESULT_FILE", &inputs.result_file),
+                                    std::pair("GANGRUN_FIGURES_FILE", &inputs.figures_file),
+                                    std::pair(kKeysVariable, &inputs.keys_address)}) {
+    if (!value->empty()) environment.variables[name] = *value;
   }
   if (inputs.rendezvous_port && inputs.tells_rendezvous) {
     environment.variables["GANGRUN_RENDEZVOUS"] =

@@ -16,6 +16,7 @@ namespace gangrun::frameworks {
 
 // Names the job in the environment of each of its processes.
 inline constexpr const char* kJobIdVariable = "GANGRUN_JOB_ID";
+inline constexpr const char* kKeysVariable = "GANGRUN_KV";
 
 using Variables = std::map<std::string, std::string>;
 
@@ -41,6 +42,8 @@ struct Inputs {
   std::string notice_file{};
   std::string result_file{};
   std::string figures_file{};
+  // The address at which the task's agent answers for the keys of the job: "127.0.0.1:40311".
+  std::string keys_address{};
   // Whether the environment that the task inherits already has OMP_NUM_THREADS.
   bool inherits_omp_num_threads = false;
   // The same of PYTHONUNBUFFERED, whatever its value.

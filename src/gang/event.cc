@@ -59,6 +59,20 @@ std::optional<job::Exited> run_end_in(const Event& event) {
       event);
 }
 
+std::optional<job::TaskId> ended_in(const Event& event) {
+  using Ended = std::optional<job::TaskId>;
+  return std::visit(
+      base::Overloaded{
+          [](const base::OneOf<job::Exited, job::AgentEnded> auto& ended) {
+            return Ended(ended.task);
+          },
+          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, SessionLost,
+                               Reattached, Progress, StopRequested, ClusterGone, TimePassed,
+                               Resumed, HostSilent> auto&) { return Ended(); },
+      },
+      event);
+}
+
 bool tells_of_start(const Event& event) {
   return std::visit(
       base::Overloaded{

@@ -202,6 +202,9 @@ std::string_view name_of(const Event& event);
 // What the run of an agent came to that has ended unheard: it happened before this event.
 [[nodiscard]] std::optional<job::Exited> run_end_in(const Event& event);
 
+// The task whose run, or agent, has ended.
+[[nodiscard]] std::optional<job::TaskId> ended_in(const Event& event);
+
 // The event with its instants `by` later.
 [[nodiscard]] Event moved_by(base::Duration by, Event event);
 

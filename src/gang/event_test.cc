@@ -182,5 +182,12 @@ TEST(EventTest, TextsAreCutWhenWrittenAndRefusedWhenRead) {
   EXPECT_FALSE(event_from_json(json).ok());
 }
 
+TEST(EventTest, TheEndOfARunOrAnAgentIsThatOfItsTask) {
+  const job::TaskId task{"worker", 1};
+  EXPECT_EQ(ended_in(job::Exited{.task = task}), task);
+  EXPECT_EQ(ended_in(job::AgentEnded{.task = task}), task);
+  EXPECT_EQ(ended_in(Started{.task = task}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace gangrun::gang

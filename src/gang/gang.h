@@ -116,6 +116,8 @@ class Gang {
   [[nodiscard]] std::optional<job::Cause> first_cause() const;
   // Whether a process of any task has run, in whatever generation.
   [[nodiscard]] bool has_run() const { return has_run_; }
+  // Whether a task of the generation that runs has ended and gets no other run in it.
+  [[nodiscard]] bool is_out(const Task& task) const;
   // Whether every task of the generation has been started and has answered.
   [[nodiscard]] bool all_started() const { return count(Trait::kUnstarted) == 0; }
   // The thing for which the job waits now, as a sentence with its time limit; empty when for

@@ -68,4 +68,10 @@ std::size_t Gang::count(Trait trait) const {
   return sum;
 }
 
+bool Gang::is_out(const Task& task) const {
+  if (stage_ == Stage::kNew || stage_ == Stage::kGathering) return false;
+  if (!task.member || task.restart_at) return false;
+  return task.phase == Phase::kIdle || task.phase == Phase::kGone;
+}
+
 }  // namespace gangrun::gang

@@ -53,6 +53,36 @@ TEST(GangEndTest, ATaskThatSucceededStaysSoWhenTheEndOfItsAgentIsNotConfirmed) {
   EXPECT_EQ(state_of(*driver.gang().find(job::kWorker0)), job::TaskState::kSucceeded);
 }
 
+TEST(GangEndTest, ATaskThatMayRunAgainIsNotOutOfItsGeneration) {
+  const auto is_out = [](Driver& driver, const job::TaskId& task) {
+    return driver.gang().is_out(*driver.gang().find(task));
+  };
+  job::JobSpec spec = job_of({task_type("worker", 2), task_type("ps")});
+  spec.restarts.scope = job::RestartScope::kTask;
+  spec.restarts.max = 1;
+  spec.restarts.pause = seconds(1);
+  Driver alone = running(spec);
+  EXPECT_FALSE(is_out(alone, job::kWorker0));
+  alone.exited(job::kWorker0, 0);
+  EXPECT_TRUE(is_out(alone, job::kWorker0));
+  alone.agent_ended(job::kWorker0);
+  EXPECT_TRUE(is_out(alone, job::kWorker0));
+  alone.exited(job::kWorker1, 3);
+  EXPECT_FALSE(is_out(alone, job::kWorker1));
+  alone.expire();
+  EXPECT_FALSE(is_out(alone, job::kWorker1));
+  alone.exited(job::kPs, 3);  // goes on without it
+  EXPECT_EQ(is_out(alone, job::kPs), alone.phase(job::kPs) == Phase::kIdle);
+
+  spec.restarts.scope = job::RestartScope::kGang;
+  Driver together = running(spec);
+  together.exited(job::kWorker0, 0);
+  EXPECT_TRUE(is_out(together, job::kWorker0));
+  together.exited(job::kWorker1, 3);  // all of them run again
+  EXPECT_FALSE(is_out(together, job::kWorker0));
+  EXPECT_FALSE(is_out(together, job::kWorker1));
+}
+
 TEST(GangEndTest, SuccessOfOneTypeStopsTheOthers) {
   job::JobSpec spec = job_of({task_type("chief"), task_type("worker", 2)});
   spec.success = "chief";

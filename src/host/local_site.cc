@@ -247,6 +247,16 @@ bool LocalSite::has_master_again(const JobPaths& paths, base::Instant deadline) 
   }
 }
 
+// The socket of one that has just begun may not be there yet, and nobody may listen at it.
+bool LocalSite::comes_back(const JobPaths& paths, const base::Error& error,
+                           base::Instant deadline) {
+  const bool is_not_there =
+      ::access(paths.socket().c_str(), F_OK) != 0 || error.code == base::Code::kUnavailable;
+  if (!is_not_there || clock_.now() >= deadline || !has_master_again(paths, deadline)) return false;
+  (void)process::wait_any_readable({}, clock_.now() + kLookInterval);
+  return true;
+}
+
 Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths, base::Duration limit) {
   const base::Instant deadline = clock_.now() + limit;
   // A job that had begun before had a master. One that begins only now has it in a moment.
@@ -326,8 +336,10 @@ Result<job::ClusterSpec> LocalSite::cluster_spec(std::string_view job, int gener
 Result<cluster::Answer> LocalSite::ask(std::string_view job, const cluster::Question& question) {
   GANGRUN_ASSIGN(const JobPaths paths, find(job));
   GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
-  return registry::ask(net::Endpoint::on_unix(paths.socket()), secret, question,
-                       clock_.now() + kAnswerTimeout + question.limit);
+  return ask_master(paths, [&] {
+    return registry::ask(net::Endpoint::on_unix(paths.socket()), secret, question,
+                         clock_.now() + kAnswerTimeout + question.limit);
+  });
 }
 
 Result<> LocalSite::stop(std::string_view job, bool at_once, const std::string& by) {

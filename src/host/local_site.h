@@ -53,6 +53,20 @@ class LocalSite final : public cluster::Site {
   base::Result<job::JobStatus> status_of(const JobPaths& paths, base::Duration limit);
   [[nodiscard]] bool may_have_tasks(const JobPaths& paths) const;
   bool has_master_again(const JobPaths& paths, base::Instant deadline);
+  [[nodiscard]] bool comes_back(const JobPaths& paths, const base::Error& error,
+                                base::Instant deadline);
+  // Asks the job's master, or, where that has died, the next one as soon as there is one.
+  template <typename Ask>
+  auto ask_master(const JobPaths& paths, const Ask& ask) -> decltype(ask()) {
+    const base::Instant deadline = clock_.now() + kMasterChange;
+    while (true) {
+      auto answer = ask();
+      if (answer.ok() || !comes_back(paths, answer.error(), deadline)) return answer;
+    }
+  }
+
+  // So long a question waits for the next master.
+  static constexpr base::seconds kMasterChange{10};
 
   std::string home_;
   const base::Clock& clock_;

@@ -31,6 +31,7 @@ struct Collected {
       }
     } else {
       told.refused = said.error().message;
+      told.is_passing = said.error().code == base::Code::kUnavailable;
     }
     if (--waiting == 0) on_answer(std::move(answer));
   }

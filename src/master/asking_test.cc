@@ -31,7 +31,7 @@ class AskingTest : public testing::Test {
   }
   [[nodiscard]] std::vector<std::string> words() const {
     std::vector<std::string> all;
-    for (const auto& [task, said, refused] : answer->tasks) {
+    for (const auto& [task, said, refused, is_passing] : answer->tasks) {
       all.push_back(job::to_string(task) + " " +
                     (refused.empty() ? said.get<std::string>() : "refused: " + refused));
     }

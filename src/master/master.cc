@@ -76,6 +76,8 @@ class Master::Impl {
   void on(const cluster::TasksWarning& event);
   void on(const cluster::Remark& event);
 
+  void tell_if_out(const job::TaskId& id);
+
   void obey(const gang::Allocate& decision) { tasks_.start(decision); }
   void obey(const gang::Publish& decision);
   void obey(const gang::Start& decision) { tasks_.run(decision, published_); }
@@ -167,6 +169,7 @@ void Master::Impl::resume() {
                     .handle = place == job_.past->places.end() ? base::Json() : place->second});
   }
   tasks_.resume(left);
+  for (const gang::Task& task : gang_.tasks()) tell_if_out(task.id);
   if (job_.past->finish) {
     // The dead one may not have come to it.
     for (const std::string& warning : job_.past->warnings) listener_.on_warning(warning);
@@ -234,11 +237,20 @@ void Master::Impl::handle(gang::Event event, std::optional<journal::PlaceRecord>
 
 void Master::Impl::act_upon(const journal::RecordedGang::Handled& handled) {
   gate_.pass(handled.decisions);
+  if (const auto task = gang::ended_in(handled.event)) tell_if_out(*task);
   if (gang::tells_of_start(handled.event)) note_all_started();
   if (zookeeper_) zookeeper_->changed();
   if (gang_.finished()) return;
   if (std::exchange(state_, gang_.state()) != gang_.state()) record(journal_.status(status()));
   listener_.on_changed();
+}
+
+void Master::Impl::tell_if_out(const job::TaskId& id) {
+  const gang::Task* task = gang_.find(id);
+  if (task == nullptr || !gang_.is_out(*task)) return;
+  cluster::OutOfGeneration news{id, gang_.cluster_spec().generation};
+  if (task->outcome != gang::Outcome::kSucceeded) news.failure = task->exit.value_or(job::Why{});
+  tasks_.note(news);
 }
 
 // Lines that follow from events may be missing: a next master writes them again.

@@ -71,6 +71,10 @@ class FakeTasks final : public cluster::Tasks {
       on_answer(task, base::Json());
     }
   }
+  void note(const cluster::OutOfGeneration& news) override {
+    out.push_back(base::format("{}@{} {}", job::to_string(news.task), news.generation,
+                               news.failure ? job::to_words(*news.failure) : "succeeded"));
+  }
   [[nodiscard]] std::string waiting_for(std::string of_gang) const override {
     return waits_for.empty() ? of_gang : waits_for;
   }
@@ -103,6 +107,7 @@ class FakeTasks final : public cluster::Tasks {
   std::vector<job::TaskId> ended;
   std::vector<cluster::Left> left;
   std::vector<std::string> notices;
+  std::vector<std::string> out;  // of their generation
   std::string waits_for;
 
  private:
@@ -248,6 +253,18 @@ TEST_F(MasterTest, ALaterMasterIsToldWhatTheFirstHasLeft) {
     EXPECT_EQ(left.attempt, 1);
   }
   EXPECT_EQ(published_, 1);
+}
+
+TEST_F(MasterTest, WhoHasEndedForItsGenerationIsToldAndALaterMasterTellsItAgain) {
+  start_master();
+  wait_for_runs(1);
+  start_all();
+  EXPECT_THAT(tasks_.out, testing::IsEmpty());
+  tasks_.end_run(kFirst, success());
+  EXPECT_THAT(tasks_.out, ElementsAre("worker:0@1 succeeded"));
+  tasks_.out.clear();
+  start_master();
+  EXPECT_THAT(tasks_.out, ElementsAre("worker:0@1 succeeded"));
 }
 
 TEST_F(MasterTest, ARestartOfTheGangStopsTheOthersAndRunsAllAnew) {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/format.h"
+#include "base/json.h"
 #include "base/letters.h"
 #include "base/strings.h"
 
@@ -11,6 +12,7 @@ namespace gangrun::net {
 namespace {
 
 constexpr std::size_t kMaxErrorTextBytes = 1000;
+constexpr std::size_t kMaxErrorBodyBytes = std::size_t{64} << 10U;
 
 int hex_digit(char c) {
   if (base::is_digit(c)) return c - '0';
@@ -130,6 +132,7 @@ base::Result<Target> parse_target(std::string_view target) {
     if (equals != std::string::npos) {
       GANGRUN_ASSIGN(value, decode(std::string_view(pair).substr(equals + 1), true));
     }
+    if (out.query.contains(key)) out.repeated.push_back(key);
     out.query[std::move(key)] = std::move(value);
   }
   return out;
@@ -179,8 +182,25 @@ HttpResponse error_response(const base::Error& error) {
   return {status_of(error.code), "text/plain; charset=utf-8", {}, error.message + "\n"};
 }
 
+namespace {
+
+// The message in a body like {"error": {"message": …}}, which masters and agents send; else the
+// text itself.
+std::string error_text(const std::string& body) {
+  if (const auto json = base::parse_json(body, kMaxErrorBodyBytes); json.ok()) {
+    const auto error = json->is_object() ? json->find("error") : json->end();
+    if (json->is_object() && error != json->end()) {
+      auto message = base::json_member<std::string>(*error, "message");
+      if (message.ok()) return *std::move(message);
+    }
+  }
+  return std::string(base::trim(body));
+}
+
+}  // namespace
+
 base::Error error_of(const HttpResponse& response) {
-  std::string text = base::shorten(base::trim(response.body), kMaxErrorTextBytes);
+  std::string text = base::shorten(error_text(response.body), kMaxErrorTextBytes);
   if (text.empty())
     text = base::format("HTTP {} {}", response.status, status_text(response.status));
   return {code_of_status(response.status), std::move(text)};

@@ -49,7 +49,8 @@ struct HttpRequest {
   std::map<std::string, std::string> query;  // decoded; of a repeated key the last value
   Headers headers;
   std::string body;
-  Peer peer;  // set by the server
+  Peer peer;                            // set by the server
+  std::vector<std::string> repeated{};  // keys of the query that came more than once
 
   // The token of "Authorization: Bearer TOKEN"; empty without one.
   [[nodiscard]] std::string_view bearer_token() const;
@@ -65,6 +66,7 @@ struct HttpResponse {
 struct Target {
   std::string path;
   std::map<std::string, std::string> query;
+  std::vector<std::string> repeated{};
 };
 
 // "/a%20b?x=1&y" decoded. Refuses what does not start with "/", is over kMaxTargetBytes, or has a

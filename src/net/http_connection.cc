@@ -33,6 +33,7 @@ base::Result<HttpRequest> convert(const http::request<http::string_body>& messag
   request.method = message.method_string();
   request.path = std::move(target.path);
   request.query = std::move(target.query);
+  request.repeated = std::move(target.repeated);
   for (const auto& field : message) request.headers.add(field.name_string(), field.value());
   request.peer = std::move(peer);
   return request;

@@ -11,6 +11,7 @@ TEST(Http, TargetsAreDecoded) {
   EXPECT_EQ(target->path, "/v1/log s/worker:3");
   const std::map<std::string, std::string> query{{"a", "2"}, {"b", "x&y z"}, {"c", ""}, {"", "q"}};
   EXPECT_EQ(target->query, query);
+  EXPECT_EQ(target->repeated, std::vector<std::string>{"a"});
   EXPECT_EQ(parse_target("/a+b")->path, "/a+b") << "plus is a space in the query only";
 }
 
@@ -73,6 +74,21 @@ TEST(Http, CodesAndStatusesBelongTogether) {
   EXPECT_EQ(error.code, base::Code::kNotFound);
   EXPECT_EQ(error.message, "no such task");
   EXPECT_EQ(error_of({503, "", {}, ""}).message, "HTTP 503 Service Unavailable");
+}
+
+TEST(Http, AnErrorSaysTheMessageOfItsBody) {
+  const auto text_of = [](std::string body) {
+    HttpResponse response;
+    response.status = 404;
+    response.body = std::move(body);
+    return error_of(response).message;
+  };
+  EXPECT_EQ(text_of(R"({"error": {"code": "not_found", "message": "no such task"}})"),
+            "no such task");
+  EXPECT_EQ(text_of("no such task\n"), "no such task");
+  EXPECT_EQ(text_of(R"({"error": "odd"})"), R"({"error": "odd"})");
+  EXPECT_EQ(text_of("[1]"), "[1]");
+  EXPECT_EQ(text_of(""), "HTTP 404 Not Found");
 }
 
 }  // namespace

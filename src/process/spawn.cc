@@ -282,8 +282,13 @@ base::Error failure_of(const SpawnOptions& options, const Prepared& prepared) {
     case Step::kGroup: return with("cannot make a process group");
     case Step::kParentDeathSignal: return with("cannot ask for a signal at the parent's death");
     case Step::kCgroup: return with("cannot enter its cgroup");
-    case Step::kFolder:
-      return with(fmt::format("cannot enter the working folder {}", options.working_folder));
+    case Step::kFolder: {
+      // The program may well be there.
+      base::Error error =
+          with(fmt::format("cannot enter the working folder {}", options.working_folder));
+      if (error.code == base::Code::kNotFound) error.code = base::Code::kFailedPrecondition;
+      return error;
+    }
     case Step::kNull: return with("cannot open /dev/null");
     case Step::kDescriptors: return with("cannot pass its descriptors on");
     case Step::kTerminal: return with("cannot take its terminal");

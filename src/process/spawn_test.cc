@@ -152,6 +152,7 @@ TEST(Spawn, StartsInTheWorkingFolder) {
   const auto child = spawn(options);
   ASSERT_FALSE(child.ok());
   EXPECT_THAT(child.error().message, HasSubstr(folder.path + "/none"));
+  EXPECT_EQ(child.error().code, base::Code::kFailedPrecondition) << "the program is there";
 }
 
 TEST(Spawn, NamesWhatCannotBeStartedAndWhy) {

@@ -13,6 +13,7 @@
 #include "base/described_json.h"
 #include "job/choice.h"
 #include "job/described.h"
+#include "job/json_text.h"
 #include "job/task_id.h"
 #include "registry/message_forms.h"
 
@@ -100,6 +101,9 @@ struct BarrierQuestion {
   int processes = 1;  // of the task, which has come when all have
   // Which use of the barrier; 0: not known, to be told.
   std::int64_t round = 0;
+  // So many tasks of the generation could come; 0: not known.
+  int of = 0;
+  bool tracked = false;  // these are the tracked ones, and all of them are waited for
 
   static constexpr auto rows() {
     return std::tuple(
@@ -108,7 +112,9 @@ struct BarrierQuestion {
         base::row("tasks", &BarrierQuestion::tasks, base::Range{1, kMaxBarrierTasks}),
         base::row("process", &BarrierQuestion::process, base::Range{0, kMaxBarrierProcesses - 1}),
         base::row("processes", &BarrierQuestion::processes, base::Range{1, kMaxBarrierProcesses}),
-        base::row("round", &BarrierQuestion::round, base::Range{0, kMaxRound}));
+        base::row("round", &BarrierQuestion::round, base::Range{0, kMaxRound}),
+        base::row_if_set("of", &BarrierQuestion::of, base::Range{0, kMaxBarrierTasks}),
+        base::row_if_set("tracked", &BarrierQuestion::tracked));
   }
   [[nodiscard]] base::Result<> complete() const;
 
@@ -135,12 +141,15 @@ struct BarrierAnswer {
   // The tasks that have come, where it is not complete.
   std::vector<job::TaskId> come{};
   std::vector<PartlyCome> partly{};
+  // Which tasks have ended and how, where so many cannot come any more.
+  std::string ended{};
 
   static constexpr auto rows() {
     return std::tuple(base::row("complete", &BarrierAnswer::is_complete),
                       base::row("round", &BarrierAnswer::round, base::Range{0, kMaxRound}),
                       base::row_if_set("come", &BarrierAnswer::come),
-                      base::row_if_set("partly", &BarrierAnswer::partly));
+                      base::row_if_set("partly", &BarrierAnswer::partly),
+                      base::row_if_set("ended", &BarrierAnswer::ended, job::kSentence));
   }
 
   friend bool operator==(const BarrierAnswer&, const BarrierAnswer&) = default;

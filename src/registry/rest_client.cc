@@ -20,23 +20,13 @@ using net::HttpResponse;
 
 constexpr std::chrono::seconds kAnswerAllowance{1};
 
-// The error that the registry's JSON body tells, as far as there is one.
-base::Error told_error(const HttpResponse& response) {
-  base::Error error = net::error_of(response);
-  const auto json = base::parse_json(response.body, kMaxRequestBytes);
-  if (!json.ok() || !json->is_object() || !json->contains("error")) return error;
-  auto message = base::json_member<std::string>(json->at("error"), "message");
-  if (message.ok()) error.message = *std::move(message);
-  return error;
-}
-
 base::Result<HttpResponse> send(const net::Endpoint& endpoint, const base::Secret& secret,
                                 HttpRequest request, base::Instant deadline) {
   const std::string what =
       base::format("{} {} at {}", request.method, request.path, net::to_string(endpoint));
   request.headers.add("Authorization", "Bearer " + secret.reveal());
   GANGRUN_ASSIGN(HttpResponse response, net::request(endpoint, request, deadline).context(what));
-  if (response.status >= 400) return told_error(response).context(what);
+  if (response.status >= 400) return net::error_of(response).context(what);
   return response;
 }
 

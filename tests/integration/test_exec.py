@@ -33,12 +33,12 @@ class Job:
     def environment(self):
         return os.environ | {"GANGRUN_HOME": str(self.home), "TERM": "xterm"}
 
-    def command(self, *words, **options):
-        return subprocess.run([self.gangrun, *words], env=self.environment(), cwd=self.folder, timeout=LIMIT_S,
+    def command(self, *words, folder=None, **options):
+        return subprocess.run([self.gangrun, *words], env=self.environment(), cwd=folder or self.folder, timeout=LIMIT_S,
                               capture_output=True, **({"stdin": subprocess.DEVNULL, "text": True} | options))
 
-    def start(self, *flags, tasks=1, line=WAITS):
-        done = self.command("run", "--detach", "--json", "-r", f"worker:{tasks}", *flags, "--", "sh", "-c", line)
+    def start(self, *flags, tasks=1, line=WAITS, folder=None):
+        done = self.command("run", "--detach", "--json", "-r", f"worker:{tasks}", *flags, "--", "sh", "-c", line, folder=folder)
         assert done.returncode == 0, done.stderr
         self.id = json.loads(done.stdout.splitlines()[-1])["job"]
         wait_until(lambda: all((self.folder / f"up.{index}").exists() for index in range(tasks)), "the tasks", LIMIT_S)
@@ -188,10 +188,51 @@ def test_nothing_is_left_if_what_runs_it_is_killed(job, level, which, marked, ho
     assert begun.stdout.readline() == "up\n"
     os.kill(helpers(home)[which], signal.SIGKILL)
     _, err = begun.communicate(timeout=LIMIT_S)
-    assert begun.returncode == 125 and "has ended without a word" in err
+    assert begun.returncode == 125 and "the command was ended: what ran it beside the task was killed" in err
     wait_until(lambda: not found() and not helpers(home), lambda: f"the end of {found()}", LIMIT_S)
     assert job.status()["state"] == "running"
     assert job.exec("true").returncode == 0
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_nothing_is_left_if_the_command_kills_all_that_runs_it(job, level, marked, home):
+    setting, found = marked
+    job.start("--containment", level)
+    # Its own parent and the one above it, at once.
+    script = ("sleep 900 & setsid sleep 900 & setsid sh -c 'sleep 900; true' & sleep 0.5; echo up; read line; "
+              "read -r _ _ _ above _ </proc/$PPID/stat; kill -9 $above $PPID; sleep 900")
+    begun = job.begun("env", setting, "sh", "-c", script)
+    assert begun.stdout.readline() == "up\n"
+    _, err = begun.communicate("go\n", timeout=LIMIT_S)
+    assert begun.returncode == 125 and "the command was ended: what ran it beside the task was killed" in err
+    assert not found() and not helpers(home)
+    assert job.status()["state"] == "running"
+
+
+def test_a_task_whose_folder_is_gone_starts_nothing(job):
+    (job.folder / "there").mkdir()
+    job.start(line=f"cd {job.folder}; {WAITS}", folder=job.folder / "there")
+    (job.folder / "there").rmdir()
+    done = job.exec("true")
+    assert done.returncode == 126 and "cannot enter the working folder" in done.stderr, done
+
+
+def kill_master(name):
+    masters = subprocess.run(["pgrep", "-f", f"gangrun master .*{name}"], capture_output=True, text=True).stdout
+    os.kill(min(map(int, masters.split())), signal.SIGKILL)
+
+
+def test_the_next_master_is_waited_for(job):
+    job.start()
+    for _ in range(3):
+        kill_master(job.id)
+        done = job.exec("echo", "here")
+        assert (done.returncode, done.stdout) == (0, "here\n"), done.stderr
+        kill_master(job.id)
+        looked = job.command("stacks", job.id, "--json", "--timeout", "40s")
+        assert looked.returncode == 0, looked.stderr
+        assert json.loads(looked.stdout)["tasks"][0]["processes"]
+    assert job.end().returncode == 0
 
 
 def test_it_ends_with_the_task(job, marked):
@@ -201,7 +242,7 @@ def test_it_ends_with_the_task(job, marked):
     assert begun.stdout.readline() == "up\n"
     assert job.end().returncode == 0
     _, err = begun.communicate(timeout=LIMIT_S)
-    assert begun.returncode == 125 and "worker:0 has ended" in err
+    assert begun.returncode == 125 and err == "gangrun: the command was ended: worker:0 has ended\n"
     assert not found()
 
 

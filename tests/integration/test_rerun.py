@@ -104,3 +104,12 @@ def test_what_is_not_known_is_an_error(run_gangrun, again, work, home):
     record.unlink()
     done = again()
     assert done.status == 4 and "not known here by its flags and files" in done.stderr
+
+
+@pytest.mark.parametrize("damage", ["{", "", "[]", '{"folder": 3}'])
+def test_a_damaged_record_is_told_and_is_no_wrong_input(run_gangrun, again, work, home, damage):
+    assert run_gangrun("run", "-r", "worker:1", "--", "true", cwd=work).status == 0
+    (record,) = (home / "jobs").glob("*/run.json")
+    record.write_text(damage)
+    done = again()
+    assert done.status == 7 and f"{record} is damaged: " in done.stderr and done.stderr.count("\n") == 1, done

@@ -131,6 +131,7 @@ gangrun kv put v -- -; test "$(gangrun kv get v)" = -
 ! gangrun kv put v -- two words 2>words; grep -q "unexpected argument 'words'" words
 head -c 262145 /dev/zero | { s=0; gangrun kv put v 2>large || s=$?; test $s = 2; }; grep -q "limit of 262144 bytes" large
 ! gangrun kv wait v --timeout 8d 2>long; grep -q "must be at most 168 h" long
+s=0; gangrun kv put v <&- 2>closed || s=$?; test $s = 2; grep -q "standard input is closed" closed
 test "$(gangrun kv get v)" = -
 """)
     done = run_gangrun("run", "-r", "worker:1", "--", "bash", str(tmp_path / "job.sh"), cwd=tmp_path)
@@ -193,6 +194,62 @@ if index == 1:
     print(kv.get("before"))
 """, tmp_path, "-r", "worker:2", "--restarts", "1:task")
     assert said == {"worker:1": ["b''"]}
+
+
+def test_a_parameter_that_is_given_twice_is_named(run_gangrun, tmp_path):
+    said = run_program(run_gangrun, """
+for target in "/barrier/b?tasks=1&tasks=2", "/kv/a?wait=1&wait=1", "/kv?prefix=a&prefix=b":
+    asked = urllib.request.Request(f"http://{os.environ['GANGRUN_KV']}{target}", method="POST" if "barrier" in target else "GET")
+    try:
+        urllib.request.urlopen(asked)
+    except urllib.error.HTTPError as refused:
+        print(refused.code, refused.read().decode().strip())
+""", tmp_path, "-r", "worker:1")
+    assert said == {"worker:0": [f"400 {name}: the parameter is given twice" for name in ("tasks", "wait", "prefix")]}
+
+
+def test_nobody_waits_at_a_barrier_for_a_task_that_has_ended(run_gangrun, gangrun, tmp_path):
+    """Whether it ends before the others come or while they wait; in Python, by HTTP and in the shell."""
+    said = run_program(run_gangrun, f"""
+if index == 0:
+    sys.exit()
+if index == 1:
+    for _ in range(2):
+        try:
+            task.barrier("b", timeout=60)
+        except RuntimeError as error:
+            print(error)
+if index == 2:
+    done = subprocess.run([{str(gangrun)!r}, "barrier", "b", "--timeout", "1m"], stderr=subprocess.PIPE, text=True)
+    print(done.returncode, done.stderr.strip())
+    done = subprocess.run([{str(gangrun)!r}, "barrier", "two", "--tasks", "2", "--timeout", "1m"])
+    print(done.returncode)
+if index == 1:
+    task.barrier("two", tasks=2, timeout=60)
+""", tmp_path, "-r", "worker:3")
+    words = "barrier b waits for 3 tasks, and so many cannot come any more: worker:0 has succeeded"
+    assert said == {"worker:1": [words, words], "worker:2": [f"1 gangrun: {words}", "0"]}
+
+
+def test_a_new_master_knows_whom_nobody_need_wait_for(run_gangrun, tmp_path):
+    program = PROLOGUE + """
+if index == 0:
+    sys.exit()
+while kv.get("none") is not None or not os.path.exists("new"):
+    os.sched_yield()
+try:
+    task.barrier("b", timeout=60)
+except RuntimeError as error:
+    there("told") if "worker:0 has succeeded" in str(error) else print(error)
+"""
+    started = run_gangrun("run", "--detach", "-r", "worker:2", "--", sys.executable, "-c", program, cwd=tmp_path)
+    name = started.stdout.strip()
+    state = lambda: json.loads(run_gangrun("status", "--json", name).stdout)["tasks"][0]["state"]
+    wait_until(lambda: state() == "succeeded", "the end of worker:0", LIMIT_S)
+    kill_master(name)
+    (tmp_path / "new").touch()
+    assert run_gangrun("wait", name).status == 0
+    assert (tmp_path / "told").exists()
 
 
 def test_both_survive_a_new_master(run_gangrun, tmp_path):

@@ -1,0 +1,79 @@
+#include "agent/process_server.h"
+
+#include <utility>
+
+#include "agent/loopback_peer.h"
+
+namespace gangrun::agent {
+
+namespace {
+
+// A process asks one thing at a time; connections of others are refused after their first request.
+constexpr std::size_t kMaxConnections = 1024;
+constexpr int kForbidden = 403;
+
+net::ServerOptions options(std::size_t max_body_bytes) {
+  net::ServerOptions options;
+  options.max_connections = kMaxConnections;
+  options.max_body_bytes = max_body_bytes;
+  return options;
+}
+
+}  // namespace
+
+ProcessServer::ProcessServer(net::EventLoop& loop, base::Logger& logger, std::string name,
+                             std::size_t max_body_bytes, Relay relay)
+    : loop_(loop),
+      logger_(logger),
+      name_(std::move(name)),
+      relay_(std::move(relay)),
+      server_(loop, options(max_body_bytes)) {
+  server_.on_admission([this](const net::HttpRequest& request) { return refusal_of(request); });
+  server_.on_request([this](net::HttpRequest request, net::Responder responder) {
+    on_request(std::move(request), std::move(responder));
+  });
+}
+
+base::Result<> ProcessServer::listen() {
+  GANGRUN_ASSIGN(port_, server_.listen_loopback(0));
+  return {};
+}
+
+void ProcessServer::on_request(net::HttpRequest request, net::Responder responder) {
+  const Ticket ticket = next_ticket_++;
+  responder.on_gone([this, ticket] {
+    waiting_.erase(ticket);
+    relay_.forget(ticket);
+    wait_for_time();
+  });
+  waiting_.emplace(ticket, std::move(responder));
+  relay_.on_request(ticket, std::move(request));
+  wait_for_time();
+}
+
+std::optional<net::HttpResponse> ProcessServer::refusal_of(const net::HttpRequest& request) {
+  const std::string objection = objection_to(request.peer, port_);
+  if (objection.empty()) return std::nullopt;
+  if (!std::exchange(told_refusal_, true)) {
+    logger_.warning("{}: refused {}: {}", name_, request.peer.address, objection);
+  }
+  return net::HttpResponse{kForbidden, "text/plain; charset=utf-8", {}, objection + "\n"};
+}
+
+void ProcessServer::answer(Ticket ticket, const net::HttpResponse& response) {
+  auto node = waiting_.extract(ticket);
+  if (!node.empty()) node.mapped().answer(response);
+}
+
+// One that comes too early finds nothing to do and sets the next.
+void ProcessServer::wait_for_time() {
+  const auto next = relay_.next_deadline();
+  if (!next || (timer_.pending() && timer_at_ <= *next)) return;
+  timer_at_ = *next;
+  timer_ = loop_.at(*next, [this] {
+    relay_.on_time(loop_.now());
+    wait_for_time();
+  });
+}
+
+}  // namespace gangrun::agent
