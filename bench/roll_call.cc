@@ -30,10 +30,10 @@
 #include "job/described.h"
 #include "job/spec_names.h"
 #include "net/client.h"
-#include "registry/agent_config.h"
-#include "registry/agent_session.h"
-#include "registry/messages.h"
-#include "registry/paths.h"
+#include "wire/agent_config.h"
+#include "wire/agent_session.h"
+#include "wire/messages.h"
+#include "wire/paths.h"
 
 namespace {
 
@@ -155,14 +155,14 @@ job::Address address_of(int index) {
           static_cast<std::uint16_t>(30'000 + (index * 7919) % 30'000)};
 }
 
-net::Endpoint endpoint_of(const registry::AgentConfig& config) {
+net::Endpoint endpoint_of(const wire::AgentConfig& config) {
   return net::Endpoint::on_tls("127.0.0.1", config.master_port, config.fingerprint);
 }
 
 // An agent's session as it is shipped. It reads the whole start.
 class RealAgent final : public Agent {
  public:
-  RealAgent(net::EventLoop& loop, const registry::AgentConfig& config, int index,
+  RealAgent(net::EventLoop& loop, const wire::AgentConfig& config, int index,
             std::function<void()> on_spec)
       : session_(loop, endpoint_of(config), config.secret,
                  {{"worker", index}, 1, address_of(index), 4100}, callbacks(std::move(on_spec))) {
@@ -171,33 +171,31 @@ class RealAgent final : public Agent {
   [[nodiscard]] bool is_attached() const override { return session_.is_attached(); }
 
  private:
-  static registry::AgentSessionCallbacks callbacks(std::function<void()> on_spec) {
-    registry::AgentSessionCallbacks callbacks;
-    callbacks.on_start = [on_spec = std::move(on_spec)](const registry::StartMessage&) {
-      on_spec();
-    };
+  static wire::AgentSessionCallbacks callbacks(std::function<void()> on_spec) {
+    wire::AgentSessionCallbacks callbacks;
+    callbacks.on_start = [on_spec = std::move(on_spec)](const wire::StartMessage&) { on_spec(); };
     callbacks.on_stop = [](std::chrono::milliseconds) {};
     callbacks.on_end = [](std::chrono::milliseconds) {};
-    callbacks.on_heartbeat = [] { return registry::HeartbeatMessage{}; };
+    callbacks.on_heartbeat = [] { return wire::HeartbeatMessage{}; };
     callbacks.on_outdated_spec = [] { give_up("a start has another address"); };
     callbacks.on_lost = [](const std::string& reason) { give_up("lost: " + reason); };
     callbacks.on_refused = [](const std::string& reason) { give_up("refused: " + reason); };
     return callbacks;
   }
 
-  registry::AgentSession session_;
+  wire::AgentSession session_;
 };
 
 // One that says the same and does not read what it is told: thousands of agents have processors of
 // their own for that, here they share one.
 class LightAgent final : public Agent {
  public:
-  LightAgent(net::EventLoop& loop, const registry::AgentConfig& config, int index,
+  LightAgent(net::EventLoop& loop, const wire::AgentConfig& config, int index,
              std::function<void()> on_spec)
       : loop_(loop), index_(index), on_spec_(std::move(on_spec)) {
     net::Headers headers{{"Authorization", "Bearer " + config.secret.reveal()}};
     connecting_ =
-        net::connect_channel(loop, endpoint_of(config), std::string(registry::kAgentPath),
+        net::connect_channel(loop, endpoint_of(config), std::string(wire::kAgentPath),
                              std::move(headers), loop.now() + kLimit, [this](auto channel) {
                                if (!channel.ok()) give_up(channel.error().message);
                                on_connected(*std::move(channel));
@@ -210,25 +208,25 @@ class LightAgent final : public Agent {
     channel_ = std::move(channel);
     channel_->on_closed([](const base::Error& error) { give_up("closed: " + error.message); });
     channel_->on_message([this](std::string_view frame) { on_message(frame); });
-    registry::ReportMessage report;
+    wire::ReportMessage report;
     report.task = {"worker", index_};
     report.address = address_of(index_);
     report.pid = 4100;
-    channel_->send(registry::encode(registry::AgentMessage(report)));
+    channel_->send(wire::encode(wire::AgentMessage(report)));
   }
 
   void on_message(std::string_view frame) {
     if (frame.starts_with(R"({"type":"start")")) return on_spec_();
     if (!frame.starts_with(R"({"type":"welcome")")) return;
     attached_ = true;
-    const auto message = registry::decode_master_message(frame);
-    heartbeat_ = std::get<registry::WelcomeMessage>(*message).heartbeat;
+    const auto message = wire::decode_master_message(frame);
+    heartbeat_ = std::get<wire::WelcomeMessage>(*message).heartbeat;
     wait();
   }
 
   void wait() {
     timer_ = loop_.after(heartbeat_, [this] {
-      channel_->send(registry::encode(registry::AgentMessage(registry::HeartbeatMessage{})));
+      channel_->send(wire::encode(wire::AgentMessage(wire::HeartbeatMessage{})));
       wait();
     });
   }
@@ -265,9 +263,9 @@ class Agents {
  private:
   void on_line(const std::string& line) {
     if (!config_) {
-      const auto json = base::parse_json(line, registry::kMaxAgentConfigBytes);
-      auto config = base::from_json<registry::AgentConfig>(*json);
-      config_ = std::make_unique<registry::AgentConfig>(*std::move(config));
+      const auto json = base::parse_json(line, wire::kMaxAgentConfigBytes);
+      auto config = base::from_json<wire::AgentConfig>(*json);
+      config_ = std::make_unique<wire::AgentConfig>(*std::move(config));
       return;
     }
     waiting_.push_back(static_cast<int>(*base::parse_integer(line)));
@@ -308,7 +306,7 @@ class Agents {
   base::Instant last_began_;
   net::EventLoop loop_;
   Line line_;
-  std::unique_ptr<registry::AgentConfig> config_;
+  std::unique_ptr<wire::AgentConfig> config_;
   std::vector<int> waiting_;
   std::vector<std::unique_ptr<Agent>> agents_;
   net::EventLoop::Timer timer_;

@@ -67,7 +67,7 @@ set(GANGRUN_ALONE src/net/boost_source.cc)
 
 # Rooms whose code is run for each message, row or byte. All others wait for something else most of the time: a release
 # compiles those with -O1, which takes a quarter less time.
-set(GANGRUN_BUSY base net feed records gang zookeeper journal registry agents)
+set(GANGRUN_BUSY base net feed records gang zookeeper journal wire agents)
 
 # The names that only this source is meant to see, as clang-format lets them stand: at a line's beginning, functions in an
 # unnamed namespace.

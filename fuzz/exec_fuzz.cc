@@ -7,25 +7,25 @@
 #include "base/check.h"
 #include "base/overloaded.h"
 #include "net/tunnel_flow.h"
-#include "registry/exec_frames.h"
+#include "wire/exec_frames.h"
 
 // Whatever can be read can be written and is understood as the same again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace registry = gangrun::registry;
-  const auto frame = registry::parse_exec_frame({reinterpret_cast<const char*>(data), size});
+  const auto frame = wire::parse_exec_frame({reinterpret_cast<const char*>(data), size});
   if (!frame.ok()) return 0;
-  const std::string once = registry::to_frame(*frame);
-  const auto again = registry::parse_exec_frame(once);
+  const std::string once = wire::to_frame(*frame);
+  const auto again = wire::parse_exec_frame(once);
   GANGRUN_CHECK(again.ok() && *again == *frame, once);
   std::visit(gangrun::base::Overloaded{
-                 [](const registry::ExecFlow& flow) {
+                 [](const wire::ExecFlow& flow) {
                    net::TunnelFlow side;
                    (void)side.on_message(flow.message);
                  },
-                 [](const registry::ExecBegin&) {},
-                 [](const registry::ExecWindow&) {},
-                 [](const registry::ExecSignal&) {},
-                 [](const registry::ExecExit&) {},
+                 [](const wire::ExecBegin&) {},
+                 [](const wire::ExecWindow&) {},
+                 [](const wire::ExecSignal&) {},
+                 [](const wire::ExecExit&) {},
              },
              *frame);
   return 0;

@@ -16,7 +16,7 @@
 #include "base/check.h"
 #include "base/described_json.h"
 #include "net/http.h"
-#include "registry/agent_questions.h"
+#include "wire/agent_questions.h"
 
 namespace {
 
@@ -48,15 +48,15 @@ void read_request(std::string_view bytes) {
   const auto asked = agent::key_request(request, run);
   if (!asked.ok()) return;
   GANGRUN_CHECK(asked->key.has_value() != asked->barrier.has_value(), request.path);
-  GANGRUN_CHECK(asked->wait.count() >= 0 && asked->wait <= registry::kMaxKeyWait, request.path);
+  GANGRUN_CHECK(asked->wait.count() >= 0 && asked->wait <= wire::kMaxKeyWait, request.path);
   if (asked->barrier) {
-    const auto read = base::from_json<registry::BarrierQuestion>(base::to_json(*asked->barrier));
+    const auto read = base::from_json<wire::BarrierQuestion>(base::to_json(*asked->barrier));
     GANGRUN_CHECK(read.ok() && *read == *asked->barrier, request.path);
     return;
   }
-  registry::KeyQuestion question = *asked->key;
+  wire::KeyQuestion question = *asked->key;
   if (asked->is_change()) question.change = 1;
-  const auto read = base::from_json<registry::KeyQuestion>(base::to_json(question));
+  const auto read = base::from_json<wire::KeyQuestion>(base::to_json(question));
   GANGRUN_CHECK(read.ok() && *read == question, request.path);
 }
 
@@ -79,11 +79,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 6) {
     case 0: read_request(bytes); break;
-    case 1: read_question<registry::KeyQuestion>(bytes); break;
-    case 2: read_question<registry::BarrierQuestion>(bytes); break;
+    case 1: read_question<wire::KeyQuestion>(bytes); break;
+    case 2: read_question<wire::BarrierQuestion>(bytes); break;
     case 3: read_segment(bytes); break;
-    case 4: read_question<registry::ResultPart>(bytes); break;
-    default: read_question<registry::Tokens>(bytes); break;
+    case 4: read_question<wire::ResultPart>(bytes); break;
+    default: read_question<wire::Tokens>(bytes); break;
   }
   return 0;
 }

@@ -22,14 +22,14 @@
 #include "base/overloaded.h"
 #include "job/described.h"
 #include "net/tunnel_flow.h"
-#include "registry/join.h"
-#include "registry/messages.h"
-#include "registry/rendezvous_relay.h"
+#include "wire/join.h"
+#include "wire/messages.h"
+#include "wire/rendezvous_relay.h"
 
 namespace {
 
 using namespace gangrun;  // NOLINT: a program of its own
-using registry::SessionId;
+using wire::SessionId;
 
 class NoLog final : public base::Logger {
  public:
@@ -39,15 +39,15 @@ class NoLog final : public base::Logger {
 // Whatever can be decoded can be written and is understood as the same again. (Numbers with many
 // digits may be written shorter, so the texts are compared after one round.)
 void decode_both(std::string_view frame) {
-  if (const auto message = registry::decode_agent_message(frame); message.ok()) {
-    const std::string once = registry::encode(*message);
-    const auto again = registry::decode_agent_message(once);
-    GANGRUN_CHECK(again.ok() && registry::encode(*again) == once, once);
+  if (const auto message = wire::decode_agent_message(frame); message.ok()) {
+    const std::string once = wire::encode(*message);
+    const auto again = wire::decode_agent_message(once);
+    GANGRUN_CHECK(again.ok() && wire::encode(*again) == once, once);
   }
-  if (const auto message = registry::decode_master_message(frame); message.ok()) {
-    const std::string once = registry::encode(*message);
-    const auto again = registry::decode_master_message(once);
-    GANGRUN_CHECK(again.ok() && registry::encode(*again) == once, once);
+  if (const auto message = wire::decode_master_message(frame); message.ok()) {
+    const std::string once = wire::encode(*message);
+    const auto again = wire::decode_master_message(once);
+    GANGRUN_CHECK(again.ok() && wire::encode(*again) == once, once);
   }
 }
 
@@ -55,11 +55,11 @@ void decode_both(std::string_view frame) {
 // attempts only, one start and one end told of each attempt, nothing sent to who is not open.
 class Watcher final : public agents::DeskOutput {
  public:
-  void send(SessionId session, registry::Frame frame) override {
+  void send(SessionId session, wire::Frame frame) override {
     GANGRUN_CHECK(open.contains(session), session, *frame);
-    const auto message = registry::decode_master_message(*frame);
+    const auto message = wire::decode_master_message(*frame);
     GANGRUN_CHECK(message.ok(), *frame);
-    if (std::holds_alternative<registry::WelcomeMessage>(*message)) welcomed = session;
+    if (std::holds_alternative<wire::WelcomeMessage>(*message)) welcomed = session;
   }
   void close(SessionId session, std::string_view) override {
     GANGRUN_CHECK(open.erase(session) == 1, session);
@@ -135,21 +135,21 @@ class Script {
     desk_.expect(id, attempt);
   }
 
-  void frame(SessionId session, const registry::AgentMessage& message) {
-    desk_.on_frame(session, registry::encode(message), now_);
+  void frame(SessionId session, const wire::AgentMessage& message) {
+    desk_.on_frame(session, wire::encode(message), now_);
   }
 
-  registry::ReportMessage report(unsigned which) const {
-    registry::ReportMessage message;
+  wire::ReportMessage report(unsigned which) const {
+    wire::ReportMessage message;
     message.task = task(which >> 2U);
     message.attempt = 1 + static_cast<int>((which >> 4U) % 2);
     message.address = {"h", static_cast<std::uint16_t>(1 + (which >> 5U) % 2)};
-    message.state = static_cast<registry::AgentState>((which >> 6U) % 4);
-    if (message.state != registry::AgentState::kWaiting) {
+    message.state = static_cast<wire::AgentState>((which >> 6U) % 4);
+    if (message.state != wire::AgentState::kWaiting) {
       message.run_attempt = message.attempt + static_cast<int>(which % 2);
       message.generation = 1 + static_cast<int>((which >> 1U) % 2);
     }
-    if (message.state == registry::AgentState::kExited) message.exit.emplace();
+    if (message.state == wire::AgentState::kExited) message.exit.emplace();
     return message;
   }
 
@@ -163,10 +163,10 @@ class Script {
         return;
       case 1: output_.open.erase(session); return desk_.on_closed(session);
       case 2: return frame(session, report(which));
-      case 3: return frame(session, registry::StartedMessage{small, small, 1});
-      case 4: return frame(session, registry::ExitedMessage{small, 1 + small / 2, {}});
-      case 5: return frame(session, registry::HeartbeatMessage{});
-      case 6: return frame(session, registry::PortLostMessage{small, small - 1});
+      case 3: return frame(session, wire::StartedMessage{small, small, 1});
+      case 4: return frame(session, wire::ExitedMessage{small, 1 + small / 2, {}});
+      case 5: return frame(session, wire::HeartbeatMessage{});
+      case 6: return frame(session, wire::PortLostMessage{small, small - 1});
       case 7: {
         const std::size_t end = bytes_.find('\n');
         desk_.on_frame(session, bytes_.substr(0, end), now_);
@@ -186,14 +186,14 @@ class Script {
     }
   }
 
-  static registry::RendezvousMessage rendezvous(unsigned which) {
-    registry::RendezvousMessage message;
+  static wire::RendezvousMessage rendezvous(unsigned which) {
+    wire::RendezvousMessage message;
     message.attempt = 1 + static_cast<int>((which >> 2U) % 2);
     message.generation = 1 + static_cast<int>((which >> 3U) % 2);
     message.id = which;
-    message.action = static_cast<registry::RendezvousAction>((which >> 4U) % 3);
+    message.action = static_cast<wire::RendezvousAction>((which >> 4U) % 3);
     message.key = (which >> 6U) % 2 == 0 ? "global/0" : "global/rank_0";
-    if (message.action == registry::RendezvousAction::kPut) message.value = "x";
+    if (message.action == wire::RendezvousAction::kPut) message.value = "x";
     return message;
   }
 
@@ -207,10 +207,10 @@ class Script {
 
 // Requests of processes through a relay to a master that answers some: each is "METHOD PATH BODY"
 // up to the next newline, or one byte for what else may happen. Every request is answered once.
-class Requests final : public registry::RendezvousRelayOutput {
+class Requests final : public wire::RendezvousRelayOutput {
  public:
   void run(std::string_view bytes) {
-    registry::RendezvousTicket ticket = 0;
+    wire::RendezvousTicket ticket = 0;
     while (!bytes.empty()) {
       const std::string_view line = bytes.substr(0, bytes.find('\n'));
       bytes.remove_prefix(std::min(bytes.size(), line.size() + 1));
@@ -231,14 +231,14 @@ class Requests final : public registry::RendezvousRelayOutput {
     GANGRUN_CHECK(open_.empty(), open_.size());
   }
 
-  void send(registry::RendezvousMessage message) override {
+  void send(wire::RendezvousMessage message) override {
     message.attempt = message.generation = 1;
-    const std::string frame = registry::encode(registry::AgentMessage(message));
-    const auto decoded = registry::decode_agent_message(frame);
+    const std::string frame = wire::encode(wire::AgentMessage(message));
+    const auto decoded = wire::decode_agent_message(frame);
     GANGRUN_CHECK(decoded.ok(), frame);
     last_ = message;
   }
-  void answer(registry::RendezvousTicket ticket, int status, const std::string&) override {
+  void answer(wire::RendezvousTicket ticket, int status, const std::string&) override {
     GANGRUN_CHECK(open_.erase(ticket) == 1, ticket, status);
   }
 
@@ -252,9 +252,9 @@ class Requests final : public registry::RendezvousRelayOutput {
   }
 
   base::Instant now_ = base::Instant(std::chrono::hours(1));
-  registry::RendezvousMessage last_;
-  std::set<registry::RendezvousTicket> open_;
-  registry::RendezvousRelay relay_{*this};
+  wire::RendezvousMessage last_;
+  std::set<wire::RendezvousTicket> open_;
+  wire::RendezvousRelay relay_{*this};
 };
 
 // Messages of the other side of a tunnel, which this side answers as far as it may. (A length of
@@ -288,9 +288,9 @@ void tunnel(std::string_view bytes) {
 
 // What is taken is written as what is understood as the same again.
 void join(std::string_view body) {
-  const auto request = registry::join_request_from(std::string(body));
+  const auto request = wire::join_request_from(std::string(body));
   if (!request.ok()) return;
-  const auto again = registry::join_request_from(base::dump_json(base::to_json(*request)));
+  const auto again = wire::join_request_from(base::dump_json(base::to_json(*request)));
   GANGRUN_CHECK(again.ok() && *again == *request, body);
 }
 

@@ -23,7 +23,7 @@
 #include "process/listeners.h"
 #include "process/stack_look.h"
 #include "process/usage.h"
-#include "registry/exec_frames.h"
+#include "wire/exec_frames.h"
 
 namespace gangrun::agent {
 
@@ -40,7 +40,7 @@ constexpr const char* kLoopback = "127.0.0.1";
 }  // namespace
 
 Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containment& containment,
-             registry::AgentConfig config, Outputs outputs)
+             wire::AgentConfig config, Outputs outputs)
     : loop_(loop),
       logger_(logger),
       containment_(containment),
@@ -49,39 +49,38 @@ Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containm
       notice_(logger, config_.log_prefix + ".notice.json", config_.spec.notice_signal),
       figures_(private_prefix(config_) + ".figures.json"),
       result_path_(private_prefix(config_) + ".result"),
-      keys_(loop, logger, numbers_,
-            [this](const registry::AskMessage& question) { ask(question); }),
+      keys_(loop, logger, numbers_, [this](const wire::AskMessage& question) { ask(question); }),
       outputs_(std::move(outputs)),
       answerers_{
           {process::kStacks,
-           [this](const registry::AskMessage& question, Stacks::Reply reply) {
+           [this](const wire::AskMessage& question, Stacks::Reply reply) {
              stacks_.look(question.limit, std::move(reply));
            }},
-          {registry::kControlKind, [this](const registry::AskMessage& /*question*/,
-                                          const Stacks::Reply& reply) { reply(control_answer()); }},
+          {wire::kControlKind, [this](const wire::AskMessage& /*question*/,
+                                      const Stacks::Reply& reply) { reply(control_answer()); }},
           {cluster::kNotice,
-           [this](const registry::AskMessage& question, const Stacks::Reply& reply) {
+           [this](const wire::AskMessage& question, const Stacks::Reply& reply) {
              reply(on_notice(question.about));
            }},
-          {registry::kTokensKind,
-           [this](const registry::AskMessage& question, const Stacks::Reply& reply) {
+          {wire::kTokensKind,
+           [this](const wire::AskMessage& question, const Stacks::Reply& reply) {
              reply(on_tokens(question.about));
            }}},
       stacks_(loop, containment, [this] { return task_processes(); }),
       execs_(loop, containment, [this] { return own_children(); }) {}
 
-void Agent::ask(const registry::AskMessage& question) {
+void Agent::ask(const wire::AskMessage& question) {
   if (session_) session_->ask(question);
 }
 
-void Agent::on_answer(const registry::AnswerMessage& answer) {
+void Agent::on_answer(const wire::AnswerMessage& answer) {
   keys_.on_answer(answer);
   if (upload_ && upload_->on_answer(answer, loop_.now())) after_result_part();
 }
 
-void Agent::on_ask(const registry::AskMessage& question) {
+void Agent::on_ask(const wire::AskMessage& question) {
   const auto reply = [this, id = question.id](base::Result<base::Json> said) {
-    registry::AnswerMessage answer{.id = id, .said = {}, .refused = {}};
+    wire::AnswerMessage answer{.id = id, .said = {}, .refused = {}};
     if (said.ok()) {
       answer.said = *std::move(said);
     } else {
@@ -143,7 +142,7 @@ void Agent::listen_control(const std::string& host) {
     if (!session_) return;
     session_->set_endpoint(net::Endpoint::on_tls(master.host, master.port, config_.fingerprint));
   };
-  control_ = std::make_unique<registry::ControlServer>(loop_, config_.secret, on_master, logger_);
+  control_ = std::make_unique<wire::ControlServer>(loop_, config_.secret, on_master, logger_);
   control_->serve_tunnels([this] { return ports_->numbers(); });
   control_->serve_execs(
       {.refusal = [this] { return execs_.refusal(); },
@@ -161,8 +160,8 @@ void Agent::listen_control(const std::string& host) {
 base::Result<base::Json> Agent::control_answer() {
   if (!control_) listen_control(kLoopback);
   if (!control_) return base::unavailable("the agent cannot listen on its loopback interface");
-  return base::to_json(registry::ControlAnswer{control_host_, control_address_->port,
-                                               control_address_->fingerprint, config_.secret});
+  return base::to_json(wire::ControlAnswer{control_host_, control_address_->port,
+                                           control_address_->fingerprint, config_.secret});
 }
 
 std::vector<pid_t> Agent::task_processes() const {
@@ -172,8 +171,8 @@ std::vector<pid_t> Agent::task_processes() const {
 }
 
 void Agent::open_session() {
-  registry::AgentSessionCallbacks callbacks;
-  callbacks.on_start = [this](const registry::StartMessage& message) { on_start(message); };
+  wire::AgentSessionCallbacks callbacks;
+  callbacks.on_start = [this](const wire::StartMessage& message) { on_start(message); };
   callbacks.on_stop = [this](std::chrono::milliseconds grace) {
     phases_.stop_asked();
     if (run_) limit_run(grace);
@@ -187,18 +186,18 @@ void Agent::open_session() {
     figures_.forget();
     if (upload_) upload_->on_attached(loop_.now());
   };
-  callbacks.on_rendezvous = [this](const registry::RendezvousAnswerMessage& answer) {
+  callbacks.on_rendezvous = [this](const wire::RendezvousAnswerMessage& answer) {
     if (rendezvous_) rendezvous_->on_answer(answer);
   };
-  callbacks.on_answer = [this](const registry::AnswerMessage& answer) { on_answer(answer); };
-  callbacks.on_ask = [this](const registry::AskMessage& question) { on_ask(question); };
+  callbacks.on_answer = [this](const wire::AnswerMessage& answer) { on_answer(answer); };
+  callbacks.on_ask = [this](const wire::AskMessage& question) { on_ask(question); };
   callbacks.on_lost = [this](const std::string& reason) { give_up(reason, true); };
   callbacks.on_refused = [this](const std::string& reason) { give_up(reason, false); };
   const net::Endpoint endpoint =
       config_.socket_path.empty()
           ? net::Endpoint::on_tls(config_.master_host, config_.master_port, config_.fingerprint)
           : net::Endpoint::on_unix(config_.socket_path);
-  registry::AgentIdentity identity;
+  wire::AgentIdentity identity;
   identity.task = config_.task;
   identity.attempt = config_.attempt;
   identity.address = address();
@@ -207,12 +206,12 @@ void Agent::open_session() {
   identity.address_reason = config_.host_reason;
   identity.control = control_address_;
   identity.sends_last_line_only = config_.sends_last_line_only;
-  session_ = std::make_unique<registry::AgentSession>(loop_, endpoint, config_.secret, identity,
-                                                      std::move(callbacks));
+  session_ = std::make_unique<wire::AgentSession>(loop_, endpoint, config_.secret, identity,
+                                                  std::move(callbacks));
   session_->open();
 }
 
-void Agent::on_start(const registry::StartMessage& message) {
+void Agent::on_start(const wire::StartMessage& message) {
   if (!phases_.may_start()) return;
   const base::Result<> started = start_run(message);
   if (started.ok()) return session_->started(run_->first_pid());
@@ -229,7 +228,7 @@ void Agent::on_start(const registry::StartMessage& message) {
   if (!hold_ports_again()) session_->set_address(address(), more_ports());
 }
 
-base::Result<> Agent::start_run(const registry::StartMessage& message) {
+base::Result<> Agent::start_run(const wire::StartMessage& message) {
   GANGRUN_TRY(serve_rendezvous());
   keys_.begin_run(config_, message.cluster_spec);
   std::vector<UserProcess> processes;
@@ -266,13 +265,12 @@ base::Result<> Agent::serve_rendezvous() {
   if (!config_.is_fed && !frameworks::needs_rendezvous(config_.spec, config_.task)) return {};
   rendezvous_ = std::make_unique<Rendezvous>(
       loop_, logger_,
-      [this](registry::RendezvousMessage message) { session_->rendezvous(std::move(message)); });
+      [this](wire::RendezvousMessage message) { session_->rendezvous(std::move(message)); });
   GANGRUN_ASSIGN(rendezvous_port_, rendezvous_->listen());
   return {};
 }
 
-base::Result<UserProcess> Agent::prepared_process(const registry::StartMessage& message,
-                                                  int process) {
+base::Result<UserProcess> Agent::prepared_process(const wire::StartMessage& message, int process) {
   GANGRUN_ASSIGN(const TaskVariables task, variables_of(message, process));
   if (process == 0) {
     execs_.begin(exec_place(task.variables, config_.working_folder, containment_.containers()));
@@ -294,7 +292,7 @@ base::Result<UserProcess> Agent::prepared_process(const registry::StartMessage& 
   return UserProcess{std::move(options), label};
 }
 
-base::Result<Agent::TaskVariables> Agent::variables_of(const registry::StartMessage& message,
+base::Result<Agent::TaskVariables> Agent::variables_of(const wire::StartMessage& message,
                                                        int process) {
   Variables inherited = inherited_variables(process::inherited_environment(), runs_image());
   name_working_folder(config_.working_folder, inherited);
@@ -331,7 +329,7 @@ base::Result<Agent::TaskVariables> Agent::variables_of(const registry::StartMess
 void Agent::on_line(bool is_error, std::string_view line) {
   // If the place tells the end, nobody hears what the command says of it; its file has that.
   if (!session_) return;
-  session_->log(is_error ? registry::Stream::kErr : registry::Stream::kOut, line);
+  session_->log(is_error ? wire::Stream::kErr : wire::Stream::kOut, line);
 }
 
 PortEnd Agent::port_end(const job::ExitReport& report) const {
@@ -378,7 +376,7 @@ base::Result<base::Json> Agent::on_notice(const base::Json& about) {
 
 // In place of the old file, so that who opens it has either all of the old or all of the new.
 base::Result<base::Json> Agent::on_tokens(const base::Json& about) {
-  GANGRUN_ASSIGN(const auto tokens, base::from_json<registry::Tokens>(about));
+  GANGRUN_ASSIGN(const auto tokens, base::from_json<wire::Tokens>(about));
   const std::string path = base::variable(kTokenFileVariable);
   if (!path.empty()) {
     GANGRUN_TRY(base::write_file_atomically(path, tokens.file.reveal(), 0600));
@@ -395,8 +393,8 @@ void Agent::tell_figures() {
   if (*changed) session_->figures(**std::move(changed));
 }
 
-registry::HeartbeatMessage Agent::heartbeat() {
-  registry::HeartbeatMessage message;
+wire::HeartbeatMessage Agent::heartbeat() {
+  wire::HeartbeatMessage message;
   if (!run_) return message;
   tell_figures();
   run_->tell_redrawn();

@@ -27,10 +27,10 @@
 #include "net/event_loop.h"
 #include "process/containment.h"
 #include "process/port_holds.h"
-#include "registry/agent_config.h"
-#include "registry/agent_questions.h"
-#include "registry/agent_session.h"
-#include "registry/control.h"
+#include "wire/agent_config.h"
+#include "wire/agent_questions.h"
+#include "wire/agent_session.h"
+#include "wire/control.h"
 
 namespace gangrun::agent {
 
@@ -51,7 +51,7 @@ struct Outputs {
 class Agent {
  public:
   Agent(net::EventLoop& loop, base::Logger& logger, const process::Containment& containment,
-        registry::AgentConfig config, Outputs outputs = {});
+        wire::AgentConfig config, Outputs outputs = {});
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
@@ -76,9 +76,9 @@ class Agent {
  private:
   [[nodiscard]] std::vector<pid_t> own_children() const;
   // To the master; not sent where there is no session.
-  void ask(const registry::AskMessage& question);
-  void on_ask(const registry::AskMessage& question);
-  void on_answer(const registry::AnswerMessage& answer);
+  void ask(const wire::AskMessage& question);
+  void on_ask(const wire::AskMessage& question);
+  void on_answer(const wire::AnswerMessage& answer);
   base::Result<> hold_ports();
   void serve_control();
   void listen_control(const std::string& host);
@@ -87,8 +87,8 @@ class Agent {
   // The task's own: without those that users run beside it.
   [[nodiscard]] std::vector<pid_t> task_processes() const;
   void open_session();
-  void on_start(const registry::StartMessage& message);
-  base::Result<> start_run(const registry::StartMessage& message);
+  void on_start(const wire::StartMessage& message);
+  base::Result<> start_run(const wire::StartMessage& message);
   base::Result<> serve_rendezvous();
   // Whether an engine is to run the task's processes, in containers of an image.
   [[nodiscard]] bool runs_image() const { return !containment_.containers().names.empty(); }
@@ -96,8 +96,8 @@ class Agent {
     std::map<std::string, std::string> variables;
     std::optional<int> rank;  // none: the task is not tracked
   };
-  base::Result<UserProcess> prepared_process(const registry::StartMessage& message, int process);
-  base::Result<TaskVariables> variables_of(const registry::StartMessage& message, int process);
+  base::Result<UserProcess> prepared_process(const wire::StartMessage& message, int process);
+  base::Result<TaskVariables> variables_of(const wire::StartMessage& message, int process);
   base::Result<base::Json> on_notice(const base::Json& about);
   base::Result<base::Json> on_tokens(const base::Json& about);
   void on_run_ended(job::ExitReport report);
@@ -121,7 +121,7 @@ class Agent {
   bool hold_ports_again();
   [[nodiscard]] job::Address address() const;
   [[nodiscard]] std::vector<std::uint16_t> more_ports() const;
-  [[nodiscard]] registry::HeartbeatMessage heartbeat();
+  [[nodiscard]] wire::HeartbeatMessage heartbeat();
   // How the task ends now is no end of its own: the master hears of the agent's from its place.
   void forget_master();
   void give_up(const std::string& reason, bool lost_master);
@@ -139,7 +139,7 @@ class Agent {
   net::EventLoop& loop_;
   base::Logger& logger_;
   const process::Containment& containment_;
-  const registry::AgentConfig config_;
+  const wire::AgentConfig config_;
   const job::TaskSpec& task_spec_;
   std::optional<process::PortHolds> ports_;
   Notice notice_;
@@ -149,7 +149,7 @@ class Agent {
   // The rendezvous of the same run, if its framework needs one.
   std::unique_ptr<Rendezvous> rendezvous_;
   std::optional<std::uint16_t> rendezvous_port_;
-  registry::QuestionNumbers numbers_;
+  wire::QuestionNumbers numbers_;
   Keys keys_;  // whichever run asks
   std::optional<LastRun> last_run_;
   std::optional<ResultUpload> upload_;  // of the same run
@@ -169,15 +169,15 @@ class Agent {
   std::optional<job::RunEnd> run_end_;  // of that one, by itself
   int exit_status_ = 0;
   // What the agent answers, by the kind of the question.
-  using Answerer = std::function<void(const registry::AskMessage&, Stacks::Reply)>;
+  using Answerer = std::function<void(const wire::AskMessage&, Stacks::Reply)>;
   std::map<std::string_view, Answerer> answerers_;
   Stacks stacks_;
   Execs execs_;
   net::Watch guardian_watch_;
-  std::unique_ptr<registry::AgentSession> session_;  // its callbacks use the others
+  std::unique_ptr<wire::AgentSession> session_;  // its callbacks use the others
   // Set if the master may come back at another address.
-  std::unique_ptr<registry::ControlServer> control_;
-  std::optional<registry::ControlAddress> control_address_;
+  std::unique_ptr<wire::ControlServer> control_;
+  std::optional<wire::ControlAddress> control_address_;
   std::string control_host_;
 };
 

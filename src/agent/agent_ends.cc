@@ -59,7 +59,7 @@ void Agent::send_result() {
   }
   if (opened->size == 0) return keep_outputs();
   upload_.emplace(std::move(opened->file), opened->size, run_attempt_, numbers_,
-                  [this](const registry::AskMessage& question) { ask(question); });
+                  [this](const wire::AskMessage& question) { ask(question); });
   upload_->begin(loop_.now());
   after_result_part();
 }
@@ -132,7 +132,7 @@ void Agent::tell_in_log(const std::string& line) {
   const auto written =
       file.ok() ? base::write_all(file->get(), line + "\n", path) : base::Result<>(file.error());
   if (!written.ok()) logger_.warning("{}: {}", line, written.error().message);
-  if (session_) session_->log(registry::Stream::kErr, line);
+  if (session_) session_->log(wire::Stream::kErr, line);
 }
 
 void Agent::tell_end() {

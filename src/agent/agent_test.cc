@@ -34,7 +34,7 @@ class Silent final : public base::Logger {
 };
 
 // As the program does it (node/gangrun_agent_main.cc).
-int run_agent(const process::Containment& containment, const registry::AgentConfig& config,
+int run_agent(const process::Containment& containment, const wire::AgentConfig& config,
               const std::function<Outputs(net::EventLoop& loop)>& outputs) {
   Silent logger;
   net::EventLoop loop;
@@ -156,7 +156,7 @@ class AgentTest : public testing::Test {
     EXPECT_TRUE(keeps());
   }
 
-  registry::AgentConfig config_;
+  wire::AgentConfig config_;
   std::function<Outputs(net::EventLoop& loop)> outputs_;
   Silent logger_;
   std::optional<process::Family> family_;

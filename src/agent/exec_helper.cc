@@ -32,8 +32,8 @@ namespace gangrun::agent {
 
 namespace {
 
-using registry::ExecFrame;
-using registry::ExecStream;
+using wire::ExecFrame;
+using wire::ExecStream;
 
 // A process that survives that long is in the kernel's hands.
 constexpr std::chrono::seconds kMaxKilling(5);
@@ -76,9 +76,9 @@ class Beside {
 
   void on_frame(std::string_view frame);
   base::Result<> begin(const ExecStart& start);
-  base::Result<> open_terminal(const registry::ExecWindow& window, process::SpawnOptions& options);
+  base::Result<> open_terminal(const wire::ExecWindow& window, process::SpawnOptions& options);
   base::Result<> open_pipes(process::SpawnOptions& options);
-  void on_flow(const registry::ExecFlow& flow);
+  void on_flow(const wire::ExecFlow& flow);
   void read_on(Output& output);
   void on_readable(Output& output);
   void end_output(Output& output);
@@ -88,7 +88,7 @@ class Beside {
   void on_child_ended();
   void drain();
   void look_for_end();
-  void tell_exit(registry::ExecExit exit);
+  void tell_exit(wire::ExecExit exit);
 
   Output& output(ExecStream which) { return which == ExecStream::kMain ? main_ : errors_; }
 
@@ -122,19 +122,19 @@ void Beside::on_frame(std::string_view frame) {
     const bool is_absent = begun.error().code == base::Code::kNotFound;
     return tell_exit({is_absent ? kNotFound : kNotStarted, begun.error().message});
   }
-  const auto parsed = registry::parse_exec_frame(frame);
+  const auto parsed = wire::parse_exec_frame(frame);
   if (!parsed.ok()) return loop_.stop();
   std::visit(base::Overloaded{
-                 [this](const registry::ExecFlow& flow) { on_flow(flow); },
-                 [this](const registry::ExecWindow& window) {
+                 [this](const wire::ExecFlow& flow) { on_flow(flow); },
+                 [this](const wire::ExecWindow& window) {
                    if (has_terminal_ && main_.fd.valid()) {
                      process::set_window(main_.fd.get(), window.rows, window.columns);
                    }
                  },
-                 [this](const registry::ExecSignal& signal) { pass_on(signal.number); },
+                 [this](const wire::ExecSignal& signal) { pass_on(signal.number); },
                  // It is said once, and by us.
-                 [](const registry::ExecBegin&) {},
-                 [](const registry::ExecExit&) {},
+                 [](const wire::ExecBegin&) {},
+                 [](const wire::ExecExit&) {},
              },
              *parsed);
 }
@@ -171,7 +171,7 @@ base::Result<> Beside::begin(const ExecStart& start) {
   return {};
 }
 
-base::Result<> Beside::open_terminal(const registry::ExecWindow& window,
+base::Result<> Beside::open_terminal(const wire::ExecWindow& window,
                                      process::SpawnOptions& options) {
   GANGRUN_ASSIGN(auto terminal, process::open_pseudo_terminal(window.rows, window.columns));
   input_.reset(::fcntl(terminal.ours.get(), F_DUPFD_CLOEXEC, 3));
@@ -203,7 +203,7 @@ base::Result<> Beside::open_pipes(process::SpawnOptions& options) {
   return {};
 }
 
-void Beside::on_flow(const registry::ExecFlow& flow) {
+void Beside::on_flow(const wire::ExecFlow& flow) {
   Output& stream = output(flow.stream);
   const auto message = stream.flow.on_message(flow.message);
   if (!message.ok()) return loop_.stop();
@@ -234,7 +234,7 @@ void Beside::on_readable(Output& output) {
   if (got <= 0) return end_output(output);
   const std::string data =
       output.flow.data(std::string_view(buffer_).substr(0, static_cast<std::size_t>(got)));
-  pipe_.send(to_frame(registry::ExecFlow{output.which, data}));
+  pipe_.send(to_frame(wire::ExecFlow{output.which, data}));
   read_on(output);
 }
 
@@ -243,7 +243,7 @@ void Beside::end_output(Output& output) {
   output.fd.reset();
   if (output.flow.has_ended()) return;
   const std::string end = output.flow.end();
-  pipe_.send(to_frame(registry::ExecFlow{output.which, end}));
+  pipe_.send(to_frame(wire::ExecFlow{output.which, end}));
   look_for_end();
 }
 
@@ -276,7 +276,7 @@ void Beside::write_input() {
 
 void Beside::tell_taken(std::size_t bytes) {
   if (const auto taken = main_.flow.taken(bytes)) {
-    pipe_.send(to_frame(registry::ExecFlow{ExecStream::kMain, *taken}));
+    pipe_.send(to_frame(wire::ExecFlow{ExecStream::kMain, *taken}));
   }
 }
 
@@ -317,7 +317,7 @@ void Beside::look_for_end() {
   if (status_ && main_.flow.has_ended() && errors_.flow.has_ended()) tell_exit({*status_, ""});
 }
 
-void Beside::tell_exit(registry::ExecExit exit) {
+void Beside::tell_exit(wire::ExecExit exit) {
   if (std::exchange(has_told_exit_, true)) return;
   drain_limit_.reset();
   pipe_.send(to_frame(std::move(exit)));
@@ -326,7 +326,7 @@ void Beside::tell_exit(registry::ExecExit exit) {
 
 }  // namespace
 
-std::vector<std::string> command_or_shell(const registry::ExecBegin& begin,
+std::vector<std::string> command_or_shell(const wire::ExecBegin& begin,
                                           const std::vector<std::string>& environment) {
   if (!begin.command.empty()) return begin.command;
   for (const std::string& variable : environment) {

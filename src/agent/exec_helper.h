@@ -7,7 +7,7 @@
 
 #include "base/described.h"
 #include "base/described_json.h"
-#include "registry/exec_frames.h"
+#include "wire/exec_frames.h"
 
 namespace gangrun::agent {
 
@@ -17,9 +17,9 @@ inline constexpr std::string_view kBesideCommand = "beside";
 inline constexpr std::string_view kBesideAgent = "agent";
 inline constexpr std::string_view kInsideContainer = "inside";
 
-// The first message to it; those of registry/exec_frames.h follow.
+// The first message to it; those of wire/exec_frames.h follow.
 struct ExecStart {
-  registry::ExecBegin begin;
+  wire::ExecBegin begin;
   std::vector<std::string> environment;  // "NAME=value"
   bool adds_environment = false;         // to the helper's own: that of the image
   std::string folder{};
@@ -33,7 +33,7 @@ struct ExecStart {
 };
 
 // Without a command, the user's shell where that is there, else /bin/sh.
-std::vector<std::string> command_or_shell(const registry::ExecBegin& begin,
+std::vector<std::string> command_or_shell(const wire::ExecBegin& begin,
                                           const std::vector<std::string>& environment);
 
 // The work of `gangrun-agent beside WHERE`: runs a command, by the messages of standard input and

@@ -17,16 +17,16 @@
 #include "process/pipe.h"
 #include "process/proc_fs.h"
 #include "process/spawn.h"
-#include "registry/exec_frames.h"
+#include "wire/exec_frames.h"
 
 namespace gangrun::agent {
 
 namespace {
 
 base::Error too_many() {
-  return {base::Code::kResourceExhausted,
-          base::format("{} commands run beside the task already, the most that may",
-                       registry::kMaxExecs)};
+  return {
+      base::Code::kResourceExhausted,
+      base::format("{} commands run beside the task already, the most that may", wire::kMaxExecs)};
 }
 
 constexpr const char* kOwnProgram = "/proc/self/exe";
@@ -76,8 +76,8 @@ void Execs::end(std::string_view why) {
 std::optional<base::Error> Execs::refusal() const {
   if (!place_) return base::Error{base::Code::kFailedPrecondition, "no process of the task runs"};
   // There may be some more connections whose command has not come yet.
-  const bool is_crowded = execs_.size() >= 2 * registry::kMaxExecs;
-  if (is_crowded || running() >= registry::kMaxExecs) return too_many();
+  const bool is_crowded = execs_.size() >= 2 * wire::kMaxExecs;
+  if (is_crowded || running() >= wire::kMaxExecs) return too_many();
   return std::nullopt;
 }
 
@@ -113,20 +113,20 @@ void Execs::on_message(Id id, std::string_view message) {
 }
 
 base::Result<> Execs::start(Id id, std::string_view begin) {
-  GANGRUN_ASSIGN(const auto frame, registry::parse_exec_frame(begin));
-  std::optional<registry::ExecBegin> asked;
+  GANGRUN_ASSIGN(const auto frame, wire::parse_exec_frame(begin));
+  std::optional<wire::ExecBegin> asked;
   std::visit(base::Overloaded{
-                 [&asked](const registry::ExecBegin& command) { asked = command; },
-                 [](const registry::ExecFlow&) {},
-                 [](const registry::ExecWindow&) {},
-                 [](const registry::ExecSignal&) {},
-                 [](const registry::ExecExit&) {},
+                 [&asked](const wire::ExecBegin& command) { asked = command; },
+                 [](const wire::ExecFlow&) {},
+                 [](const wire::ExecWindow&) {},
+                 [](const wire::ExecSignal&) {},
+                 [](const wire::ExecExit&) {},
              },
              frame);
   if (!asked) return base::invalid_argument("the first message is to be the command");
   if (!place_) return *refusal();
   // Several may have come at the same moment.
-  if (running() >= registry::kMaxExecs) return too_many();
+  if (running() >= wire::kMaxExecs) return too_many();
   const std::string mark = exec_mark(id);
   ExecStart start{*asked, place_->environment, !place_->engine_argv.empty(), place_->folder};
   start.environment.push_back(base::format("{}={}", kExecVariable, mark));
@@ -151,7 +151,7 @@ base::Result<> Execs::start(Id id, std::string_view begin) {
   exec.pipe = std::make_unique<FramePipe>(
       loop_, std::move(out.read), std::move(in.write),
       FramePipe::Callbacks{[&exec](std::string_view said) {
-                             exec.has_told_exit |= said.starts_with(registry::ExecExit::kName);
+                             exec.has_told_exit |= said.starts_with(wire::ExecExit::kName);
                              if (exec.channel) exec.channel->send(std::string(said));
                            },
                            [this, id](const base::Result<>&) {
@@ -166,7 +166,7 @@ base::Result<> Execs::start(Id id, std::string_view begin) {
 void Execs::refuse(Id id, const base::Error& error) {
   Exec& exec = execs_.at(id);
   exec.has_told_exit = true;
-  exec.channel->send(to_frame(registry::ExecExit{kNotStarted, error.message}));
+  exec.channel->send(to_frame(wire::ExecExit{kNotStarted, error.message}));
   exec.finished = loop_.after(base::Duration(0), [this, id] { finish(id); });
 }
 

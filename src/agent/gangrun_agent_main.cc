@@ -46,9 +46,9 @@
 #include "process/standard_files.h"
 #include "process/starter.h"
 #include "process/wait_for.h"
-#include "registry/agent_config.h"
 #include "ssh/node/caretaker.h"
 #include "ssh/node/keeper.h"
+#include "wire/agent_config.h"
 #include "yarn/node/container.h"
 #include "yarn/node/container_trial.h"
 #include "yarn/node/task_outputs.h"
@@ -186,10 +186,10 @@ base::Result<> enter_network(int fd) {
   return entered;
 }
 
-base::Result<registry::AgentConfig> read_config(const Arguments& arguments, base::Logger& logger,
-                                                yarn::node::ContainerOutputs& outputs) {
+base::Result<wire::AgentConfig> read_config(const Arguments& arguments, base::Logger& logger,
+                                            yarn::node::ContainerOutputs& outputs) {
   if (!arguments.in_container) {
-    return registry::read_agent_config(base::format("/proc/self/fd/{}", arguments.config_fd));
+    return wire::read_agent_config(base::format("/proc/self/fd/{}", arguments.config_fd));
   }
   GANGRUN_ASSIGN(auto config, yarn::node::agent_config_of_container());
   GANGRUN_ASSIGN(outputs, yarn::node::outputs_of_container());

@@ -26,11 +26,11 @@ constexpr gid_t kNobodysGroup = 65534;
 
 bool is_in_yarn() { return !base::variable("CONTAINER_ID").empty(); }
 
-std::string environment_path(const registry::AgentConfig& config, int process) {
+std::string environment_path(const wire::AgentConfig& config, int process) {
   return base::format("{}.environment-{}", private_prefix(config), process);
 }
 
-std::vector<job::Mount> mounts_of(const registry::AgentConfig& config,
+std::vector<job::Mount> mounts_of(const wire::AgentConfig& config,
                                   const std::map<std::string, std::string>& variables) {
   std::vector<job::Mount> wanted;
   const auto add_existing = [&wanted](const job::Mount& mount) {
@@ -72,24 +72,24 @@ base::Result<std::string> own_program() {
 }  // namespace
 
 // Not among YARN's logs, which it collects.
-std::string private_prefix(const registry::AgentConfig& config) {
+std::string private_prefix(const wire::AgentConfig& config) {
   if (!is_in_yarn()) return config.log_prefix;
   return base::format("{}/.{}", config.working_folder,
                       fs::path(config.log_prefix).filename().string());
 }
 
-std::string container_report_path(const registry::AgentConfig& config, int process) {
+std::string container_report_path(const wire::AgentConfig& config, int process) {
   return base::format("{}.container-{}.json", private_prefix(config), process);
 }
 
-void remove_environments(const registry::AgentConfig& config) {
+void remove_environments(const wire::AgentConfig& config) {
   const int processes = config.spec.find(config.task.type)->processes;
   for (int process = 0; process < processes; ++process) {
     (void)::unlink(environment_path(config, process).c_str());
   }
 }
 
-base::Result<process::SpawnOptions> client_for(const registry::AgentConfig& config,
+base::Result<process::SpawnOptions> client_for(const wire::AgentConfig& config,
                                                const process::EngineContainers& containers,
                                                const std::map<std::string, std::string>& variables,
                                                int process) {

@@ -6,23 +6,23 @@
 #include "base/result.h"
 #include "process/engine.h"
 #include "process/spawn.h"
-#include "registry/agent_config.h"
+#include "wire/agent_config.h"
 
 namespace gangrun::agent {
 
 // Where the files between an agent and its task's processes are, without their endings; processes
 // in a container reach them too.
-std::string private_prefix(const registry::AgentConfig& config);
+std::string private_prefix(const wire::AgentConfig& config);
 
 // Of one process of a task that runs in an image: where its container tells how it does.
-std::string container_report_path(const registry::AgentConfig& config, int process);
+std::string container_report_path(const wire::AgentConfig& config, int process);
 
 // Takes away what containers that did not start have not read. After the run.
-void remove_environments(const registry::AgentConfig& config);
+void remove_environments(const wire::AgentConfig& config);
 
 // Writes the process's environment where only its container's first process finds it, and gives the
 // engine's client to start, without its outputs and its input, which is the container's lifeline.
-base::Result<process::SpawnOptions> client_for(const registry::AgentConfig& config,
+base::Result<process::SpawnOptions> client_for(const wire::AgentConfig& config,
                                                const process::EngineContainers& containers,
                                                const std::map<std::string, std::string>& variables,
                                                int process);

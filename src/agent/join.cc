@@ -23,7 +23,7 @@
 #include "process/proc_fs.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
-#include "registry/join.h"
+#include "wire/join.h"
 
 namespace gangrun::agent {
 
@@ -108,7 +108,7 @@ Result<> wait_until_up(int told, int log) {
 // In a session of its own, so that what ends the workers of an executor does not end it; its
 // guardian splits off before it reads its configuration.
 Result<> start_agent(const JoinInput& input, const std::string& lives_with,
-                     const registry::AgentConfig& config) {
+                     const wire::AgentConfig& config) {
   GANGRUN_ASSIGN(const base::UniqueFd config_file,
                  base::memory_file("gangrun-agent-config", base::dump_json(base::to_json(config))));
   const std::string log_path = input.scratch + "/agent.log";
@@ -145,32 +145,32 @@ Result<> start_agent(const JoinInput& input, const std::string& lives_with,
   return wait_until_up(told.read.get(), log.get());
 }
 
-Result<registry::JoinAnswer> join(const JoinInput& input) {
+Result<wire::JoinAnswer> join(const JoinInput& input) {
   // Before the master hears of us: what cannot go on must not take the task's place.
   GANGRUN_TRY(check_scratch(input.scratch));
   GANGRUN_ASSIGN(const std::string lives_with, companion(input));
   GANGRUN_ASSIGN(
-      registry::JoinAnswer answer,
-      registry::join(net::Endpoint::on_tls(input.host, input.port, input.fingerprint), input.secret,
-                     {.task = input.task,
-                      .attempt = input.attempt,
-                      .executor = input.executor,
-                      .host = input.own_host,
-                      .host_reason = input.own_host_reason},
-                     std::chrono::steady_clock::now() + kJoinTimeout));
-  if (answer.state != registry::JoinState::kJoined) return answer;
+      wire::JoinAnswer answer,
+      wire::join(net::Endpoint::on_tls(input.host, input.port, input.fingerprint), input.secret,
+                 {.task = input.task,
+                  .attempt = input.attempt,
+                  .executor = input.executor,
+                  .host = input.own_host,
+                  .host_reason = input.own_host_reason},
+                 std::chrono::steady_clock::now() + kJoinTimeout));
+  if (answer.state != wire::JoinState::kJoined) return answer;
   GANGRUN_ASSIGN(const auto config, agent_config_of(input, answer.agent_config));
   GANGRUN_TRY(start_agent(input, lives_with, config));
   return answer;
 }
 
-std::string_view words_of(registry::JoinState state) {
+std::string_view words_of(wire::JoinState state) {
   switch (state) {
-    case registry::JoinState::kJoined: return "joined";
-    case registry::JoinState::kThere: return "there";
-    case registry::JoinState::kWasThere: return "ended";
-    case registry::JoinState::kUnknownTask:
-    case registry::JoinState::kJobHasEnded: break;
+    case wire::JoinState::kJoined: return "joined";
+    case wire::JoinState::kThere: return "there";
+    case wire::JoinState::kWasThere: return "ended";
+    case wire::JoinState::kUnknownTask:
+    case wire::JoinState::kJobHasEnded: break;
   }
   return "refused";
 }
@@ -199,9 +199,9 @@ Result<JoinInput> join_input_from(std::string_view text) {
   return base::from_json<JoinInput>(json);
 }
 
-Result<registry::AgentConfig> agent_config_of(const JoinInput& input, const Json& answer) {
-  GANGRUN_ASSIGN(registry::AgentConfig config,
-                 base::from_json<registry::AgentConfig>(answer).context("the master's answer"));
+Result<wire::AgentConfig> agent_config_of(const JoinInput& input, const Json& answer) {
+  GANGRUN_ASSIGN(wire::AgentConfig config,
+                 base::from_json<wire::AgentConfig>(answer).context("the master's answer"));
   if (config.task != input.task) {
     return base::invalid_argument(base::format("the master's answer is for {}, not for {}",
                                                job::to_string(config.task),

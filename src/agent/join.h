@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "base/secret.h"
 #include "job/task_id.h"
-#include "registry/agent_config.h"
+#include "wire/agent_config.h"
 
 // The task of a job on Spark comes to it: `gangrun-agent join`, run on an executor.
 namespace gangrun::agent {
@@ -28,7 +28,7 @@ struct JoinInput {
   base::Secret secret;
   job::TaskId task;
   int attempt = 0;              // as the place counts them
-  std::string executor;         // see registry::JoinRequest
+  std::string executor;         // see wire::JoinRequest
   std::string own_host;         // by which the other tasks know this machine
   std::string own_host_reason;  // why by this one
   std::string working_folder;
@@ -59,8 +59,7 @@ struct JoinInput {
 base::Result<JoinInput> join_input_from(std::string_view text);
 
 // The agent's configuration, from the master's answer and what only this side knows.
-base::Result<registry::AgentConfig> agent_config_of(const JoinInput& input,
-                                                    const base::Json& answer);
+base::Result<wire::AgentConfig> agent_config_of(const JoinInput& input, const base::Json& answer);
 
 // The whole program: one line of JSON on standard output says what came of it, and the agent goes
 // on in the background. Returns the exit status.

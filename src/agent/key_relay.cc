@@ -35,17 +35,17 @@ void KeyRelay::send(Question& question, base::Instant now) {
     question.id = numbers_.next();
     asked_[question.id] = question.ticket;
   }
-  registry::AskMessage ask{.id = question.id, .kind = {}, .about = {}, .limit = kKeyPatience};
+  wire::AskMessage ask{.id = question.id, .kind = {}, .about = {}, .limit = kKeyPatience};
   if (question.request.barrier) {
-    ask.kind = registry::kBarrierKind;
+    ask.kind = wire::kBarrierKind;
     ask.about = base::to_json(*question.request.barrier);
   } else {
-    ask.kind = registry::kKeyKind;
+    ask.kind = wire::kKeyKind;
     ask.about = base::to_json(*question.request.key);
   }
   if (question.request.waits()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(question.until - now);
-    ask.limit = std::clamp(left, std::chrono::milliseconds(0), registry::kMaxHold);
+    ask.limit = std::clamp(left, std::chrono::milliseconds(0), wire::kMaxHold);
   }
   output_.ask(std::move(ask));
 }
@@ -71,8 +71,8 @@ void KeyRelay::forget(KeyTicket ticket) {
   remove(found);
   if (!is_held) return;
   output_.ask({.id = numbers_.next(),
-               .kind = std::string(registry::kCancelKind),
-               .about = base::to_json(registry::CancelQuestion{id}),
+               .kind = std::string(wire::kCancelKind),
+               .about = base::to_json(wire::CancelQuestion{id}),
                .limit = kKeyPatience});
 }
 
@@ -83,7 +83,7 @@ void KeyRelay::finish(Questions::iterator question, net::HttpResponse response, 
   output_.answer(ticket, std::move(response));
 }
 
-void KeyRelay::on_answer(const registry::AnswerMessage& answer, base::Instant now) {
+void KeyRelay::on_answer(const wire::AnswerMessage& answer, base::Instant now) {
   const auto asked = asked_.find(answer.id);
   if (asked == asked_.end()) return;
   const auto question = questions_.find(asked->second);
@@ -102,12 +102,12 @@ void KeyRelay::on_said(Questions::iterator found, const base::Json& said, base::
   };
   const bool is_late = now + kKeySlack >= question.until;
   if (request.key) {
-    const auto answer = base::from_json<registry::KeyAnswer>(said);
+    const auto answer = base::from_json<wire::KeyAnswer>(said);
     if (!answer.ok()) return finish(found, key_error(kUnavailable, answer.error().message), now);
     if (!answer->found && request.waits() && !is_late) return again();
     return finish(found, key_response(request, *answer), now);
   }
-  const auto answer = base::from_json<registry::BarrierAnswer>(said);
+  const auto answer = base::from_json<wire::BarrierAnswer>(said);
   if (!answer.ok()) return finish(found, key_error(kUnavailable, answer.error().message), now);
   if (answer->is_complete || !answer->ended.empty()) {
     return finish(found, barrier_response(request, *answer, run_), now);

@@ -11,8 +11,8 @@
 #include "agent/key_requests.h"
 #include "base/clock.h"
 #include "net/http.h"
-#include "registry/agent_questions.h"
-#include "registry/messages.h"
+#include "wire/agent_questions.h"
+#include "wire/messages.h"
 
 namespace gangrun::agent {
 
@@ -31,7 +31,7 @@ class KeyRelayOutput {
  public:
   virtual ~KeyRelayOutput() = default;
   // To the master; may be lost, and is then asked again after on_attached().
-  virtual void ask(registry::AskMessage question) = 0;
+  virtual void ask(wire::AskMessage question) = 0;
   // Once for each request() that was not forgotten.
   virtual void answer(KeyTicket ticket, net::HttpResponse response) = 0;
 };
@@ -42,7 +42,7 @@ class KeyRelayOutput {
 class KeyRelay {
  public:
   // Both outlive it.
-  KeyRelay(KeyRelayOutput& output, registry::QuestionNumbers& numbers)
+  KeyRelay(KeyRelayOutput& output, wire::QuestionNumbers& numbers)
       : output_(output), numbers_(numbers) {}
 
   // The run whose processes ask from now on.
@@ -52,7 +52,7 @@ class KeyRelay {
   void request(KeyTicket ticket, KeyRequest request, base::Instant now);
   // The process has gone: it waits nowhere any more.
   void forget(KeyTicket ticket);
-  void on_answer(const registry::AnswerMessage& answer, base::Instant now);
+  void on_answer(const wire::AnswerMessage& answer, base::Instant now);
   // A session with the master, the same or another, has begun.
   void on_attached(base::Instant now);
   [[nodiscard]] std::optional<base::Instant> next_deadline() const;
@@ -75,7 +75,7 @@ class KeyRelay {
   void remove(Questions::iterator question);
 
   KeyRelayOutput& output_;
-  registry::QuestionNumbers& numbers_;
+  wire::QuestionNumbers& numbers_;
   KeyRun run_;
   std::int64_t next_change_ = 1;
   Questions questions_;

@@ -13,33 +13,32 @@
 namespace gangrun::agent {
 namespace {
 
-using registry::KeyAction;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using wire::KeyAction;
 
 class KeyRelayTest : public testing::Test, private KeyRelayOutput {
  protected:
   void put(KeyTicket ticket, std::string key) {
-    relay_.request(ticket,
-                   {.key = registry::KeyQuestion{.action = KeyAction::kPut, .key = std::move(key)}},
-                   now_);
+    relay_.request(
+        ticket, {.key = wire::KeyQuestion{.action = KeyAction::kPut, .key = std::move(key)}}, now_);
   }
   void get(KeyTicket ticket, std::string key) {
-    relay_.request(ticket, {.key = registry::KeyQuestion{.key = std::move(key)}}, now_);
+    relay_.request(ticket, {.key = wire::KeyQuestion{.key = std::move(key)}}, now_);
   }
   void wait(KeyTicket ticket, std::string key, std::chrono::milliseconds time) {
-    relay_.request(ticket,
-                   {.key = registry::KeyQuestion{.action = KeyAction::kWait, .key = std::move(key)},
-                    .wait = time},
-                   now_);
+    relay_.request(
+        ticket,
+        {.key = wire::KeyQuestion{.action = KeyAction::kWait, .key = std::move(key)}, .wait = time},
+        now_);
   }
   void come(KeyTicket ticket, std::chrono::milliseconds time) {
-    relay_.request(ticket, {.barrier = registry::BarrierQuestion{.name = "b"}, .wait = time}, now_);
+    relay_.request(ticket, {.barrier = wire::BarrierQuestion{.name = "b"}, .wait = time}, now_);
   }
-  void master_says(std::int64_t id, const registry::KeyAnswer& said) {
+  void master_says(std::int64_t id, const wire::KeyAnswer& said) {
     relay_.on_answer({.id = id, .said = base::to_json(said), .refused = {}}, now_);
   }
-  void master_says(std::int64_t id, const registry::BarrierAnswer& said) {
+  void master_says(std::int64_t id, const wire::BarrierAnswer& said) {
     relay_.on_answer({.id = id, .said = base::to_json(said), .refused = {}}, now_);
   }
   void expire() {
@@ -51,12 +50,12 @@ class KeyRelayTest : public testing::Test, private KeyRelayOutput {
   // "5: 200 x" for each answer to a process.
   std::vector<std::string> answered() { return std::exchange(answered_, {}); }
 
-  void ask(registry::AskMessage question) override {
+  void ask(wire::AskMessage question) override {
     const base::Json& about = question.about;
-    if (question.kind == registry::kCancelKind) {
+    if (question.kind == wire::kCancelKind) {
       return asked_.push_back(base::format("cancel {}", about["question"].get<int>()));
     }
-    if (question.kind == registry::kBarrierKind) {
+    if (question.kind == wire::kBarrierKind) {
       return asked_.push_back(base::format("{} round {} {}", question.id, about["round"].get<int>(),
                                            question.limit.count()));
     }
@@ -72,17 +71,17 @@ class KeyRelayTest : public testing::Test, private KeyRelayOutput {
   base::Instant now_ = base::Instant(std::chrono::seconds(1000));
   std::vector<std::string> asked_;
   std::vector<std::string> answered_;
-  registry::QuestionNumbers numbers_;
+  wire::QuestionNumbers numbers_;
   KeyRelay relay_{*this, numbers_};
 };
 
 TEST_F(KeyRelayTest, PassesOnAndBringsBack) {
   get(5, "a");
   EXPECT_THAT(asked(), ElementsAre("1 get a"));
-  master_says(7, registry::KeyAnswer{});
+  master_says(7, wire::KeyAnswer{});
   EXPECT_THAT(answered(), IsEmpty());
-  master_says(1, registry::KeyAnswer{.found = true, .value = "x"});
-  master_says(1, registry::KeyAnswer{.found = true, .value = "y"});
+  master_says(1, wire::KeyAnswer{.found = true, .value = "x"});
+  master_says(1, wire::KeyAnswer{.found = true, .value = "y"});
   EXPECT_THAT(answered(), ElementsAre("5: 200 x"));
   EXPECT_FALSE(relay_.next_deadline().has_value());
 }
@@ -92,7 +91,7 @@ TEST_F(KeyRelayTest, ChangesGoOneAfterTheOther) {
   put(2, "b");
   get(3, "c");
   EXPECT_THAT(asked(), ElementsAre("1 put a #1", "2 get c"));
-  master_says(1, registry::KeyAnswer{.found = true});
+  master_says(1, wire::KeyAnswer{.found = true});
   EXPECT_THAT(asked(), ElementsAre("3 put b #2"));
   EXPECT_THAT(answered(), ElementsAre("1: 200 "));
 }
@@ -119,31 +118,31 @@ TEST_F(KeyRelayTest, AProcessThatHasGoneWaitsNoMore) {
 
 TEST_F(KeyRelayTest, AWaitIsAskedAgainAsLongAsThereIsTime) {
   wait(1, "a", std::chrono::minutes(2));
-  now_ += registry::kMaxHold;
-  master_says(1, registry::KeyAnswer{});
+  now_ += wire::kMaxHold;
+  master_says(1, wire::KeyAnswer{});
   EXPECT_THAT(asked(), ElementsAre("1 wait a", "2 wait a"));
-  now_ += registry::kMaxHold;
-  master_says(2, registry::KeyAnswer{});
+  now_ += wire::kMaxHold;
+  master_says(2, wire::KeyAnswer{});
   EXPECT_THAT(answered(), ElementsAre("1: 504 no task has put a within 2 min\n"));
 }
 
 TEST_F(KeyRelayTest, ABarrierIsComeToInItsOpenRound) {
   come(1, std::chrono::seconds(90));
-  master_says(1, registry::BarrierAnswer{.is_complete = false, .round = 3});
+  master_says(1, wire::BarrierAnswer{.is_complete = false, .round = 3});
   EXPECT_THAT(asked(), ElementsAre("1 round 0 60000", "2 round 3 60000"));
-  now_ += registry::kMaxHold;
-  master_says(2, registry::BarrierAnswer{.is_complete = false, .round = 3});
+  now_ += wire::kMaxHold;
+  master_says(2, wire::BarrierAnswer{.is_complete = false, .round = 3});
   EXPECT_THAT(asked(), ElementsAre("3 round 3 30000"));
   relay_.on_attached(now_);
   EXPECT_THAT(asked(), ElementsAre("3 round 3 30000"));
-  master_says(3, registry::BarrierAnswer{.is_complete = true, .round = 3});
+  master_says(3, wire::BarrierAnswer{.is_complete = true, .round = 3});
   EXPECT_THAT(answered(), ElementsAre("1: 200 {\"round\":3}\n"));
 }
 
 TEST_F(KeyRelayTest, ABarrierThatCannotBeCompleteIsNotAskedAgain) {
   come(1, std::chrono::seconds(90));
-  master_says(1, registry::BarrierAnswer{.round = 3});
-  master_says(2, registry::BarrierAnswer{.round = 3, .ended = "worker:1 has succeeded"});
+  master_says(1, wire::BarrierAnswer{.round = 3});
+  master_says(2, wire::BarrierAnswer{.round = 3, .ended = "worker:1 has succeeded"});
   EXPECT_THAT(asked(), ElementsAre("1 round 0 60000", "2 round 3 60000"));
   const auto answers = answered();
   ASSERT_EQ(answers.size(), 1);

@@ -17,7 +17,7 @@ namespace gangrun::agent {
 
 namespace {
 
-using registry::KeyAction;
+using wire::KeyAction;
 
 constexpr std::string_view kKeys = "/kv";
 constexpr std::string_view kBarriers = "/barrier/";
@@ -30,7 +30,7 @@ constexpr std::size_t kMaxNamedTasks = 20;
 base::Result<std::chrono::milliseconds> seconds_in(std::string_view text, std::string_view name) {
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  const double most = std::chrono::duration<double>(registry::kMaxKeyWait).count();
+  const double most = std::chrono::duration<double>(wire::kMaxKeyWait).count();
   if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0) ||
       seconds > most) {
     return base::invalid_argument(
@@ -65,7 +65,7 @@ base::Result<> only(const net::HttpRequest& request, const std::vector<std::stri
 
 base::Error not_a_key(std::string_view text) {
   return base::invalid_argument(
-      base::format("{}: must be {}", base::printable(text), registry::kKeyForm));
+      base::format("{}: must be {}", base::printable(text), wire::kKeyForm));
 }
 
 base::Error other_method(const net::HttpRequest& request, std::string_view allowed) {
@@ -77,9 +77,9 @@ base::Error other_method(const net::HttpRequest& request, std::string_view allow
 base::Result<KeyRequest> list_request(const net::HttpRequest& request) {
   if (request.method != "GET") return other_method(request, "GET");
   GANGRUN_TRY(only(request, {"prefix", "after"}));
-  registry::KeyQuestion question{.action = KeyAction::kList};
+  wire::KeyQuestion question{.action = KeyAction::kList};
   for (const auto& [name, text] : request.query) {
-    if (!text.empty() && !registry::is_key(text)) return not_a_key(text);
+    if (!text.empty() && !wire::is_key(text)) return not_a_key(text);
     (name == "prefix" ? question.key : question.after) = text;
   }
   return KeyRequest{.key = std::move(question)};
@@ -87,9 +87,9 @@ base::Result<KeyRequest> list_request(const net::HttpRequest& request) {
 
 base::Result<KeyRequest> one_key_request(const net::HttpRequest& request, std::string key,
                                          const KeyRun& run) {
-  if (!registry::is_key(key)) return not_a_key(key);
-  KeyRequest asked{.key = registry::KeyQuestion{.key = std::move(key), .attempt = run.attempt}};
-  registry::KeyQuestion& question = *asked.key;
+  if (!wire::is_key(key)) return not_a_key(key);
+  KeyRequest asked{.key = wire::KeyQuestion{.key = std::move(key), .attempt = run.attempt}};
+  wire::KeyQuestion& question = *asked.key;
   if (request.method == "GET") {
     GANGRUN_TRY(only(request, {"wait"}));
     const auto wait = request.query.find("wait");
@@ -102,10 +102,10 @@ base::Result<KeyRequest> one_key_request(const net::HttpRequest& request, std::s
   GANGRUN_TRY(only(request, {}));
   if (request.method == "PUT") {
     question.action = KeyAction::kPut;
-    if (request.body.size() > registry::kMaxValueBytes) {
+    if (request.body.size() > wire::kMaxValueBytes) {
       return base::Error{base::Code::kResourceExhausted,
                          base::format("{}: the value has {} bytes; allowed: {}", question.key,
-                                      request.body.size(), registry::kMaxValueBytes)};
+                                      request.body.size(), wire::kMaxValueBytes)};
     }
     question.value = request.body;
     return asked;
@@ -117,15 +117,15 @@ base::Result<KeyRequest> one_key_request(const net::HttpRequest& request, std::s
 
 base::Result<KeyRequest> barrier_request(const net::HttpRequest& request, std::string name,
                                          const KeyRun& run) {
-  if (!registry::is_key(name)) return not_a_key(name);
+  if (!wire::is_key(name)) return not_a_key(name);
   if (request.method != "POST") return other_method(request, "POST");
   GANGRUN_TRY(only(request, {"tasks", "timeout", "process"}));
-  KeyRequest asked{.barrier = registry::BarrierQuestion{.name = std::move(name),
-                                                        .generation = run.generation,
-                                                        .processes = run.processes},
+  KeyRequest asked{.barrier = wire::BarrierQuestion{.name = std::move(name),
+                                                    .generation = run.generation,
+                                                    .processes = run.processes},
                    .wait = kDefaultKeyWait};
   GANGRUN_ASSIGN(asked.barrier->tasks,
-                 number_in(request, "tasks", 1, registry::kMaxBarrierTasks, run.tasks));
+                 number_in(request, "tasks", 1, wire::kMaxBarrierTasks, run.tasks));
   asked.barrier->tracked = !request.query.contains("tasks");
   asked.barrier->of = asked.barrier->tracked ? run.tasks : run.all;
   GANGRUN_ASSIGN(asked.barrier->process, number_in(request, "process", 0, run.processes - 1, 0));
@@ -152,7 +152,7 @@ std::vector<job::TaskId> names_of(const std::vector<KeyRun::Group>& groups) {
 }
 
 // "worker:2, worker:3 (1 of 2 processes) and 5 more"
-std::string who_has_not_come(const registry::BarrierAnswer& answer, const KeyRun& run) {
+std::string who_has_not_come(const wire::BarrierAnswer& answer, const KeyRun& run) {
   std::map<job::TaskId, int> partly;
   for (const auto& [task, processes] : answer.partly) partly[task] = processes;
   std::vector<std::string> missing;
@@ -169,7 +169,7 @@ std::string who_has_not_come(const registry::BarrierAnswer& answer, const KeyRun
 
 }  // namespace
 
-KeyRun key_run_of(const registry::AgentConfig& config, const job::ClusterSpec& spec) {
+KeyRun key_run_of(const wire::AgentConfig& config, const job::ClusterSpec& spec) {
   KeyRun run{.attempt = config.attempt,
              .generation = spec.generation,
              .processes = config.spec.find(config.task.type)->processes,
@@ -204,8 +204,8 @@ base::Result<KeyRequest> key_request(const net::HttpRequest& request, const KeyR
       base::format("{}: there are /kv, /kv/KEY and /barrier/NAME", base::printable(path)));
 }
 
-net::HttpResponse key_response(const KeyRequest& request, const registry::KeyAnswer& answer) {
-  const registry::KeyQuestion& question = *request.key;
+net::HttpResponse key_response(const KeyRequest& request, const wire::KeyAnswer& answer) {
+  const wire::KeyQuestion& question = *request.key;
   if (question.action == KeyAction::kList) {
     return json_response({{"keys", answer.keys}, {"more", answer.more}});
   }
@@ -223,7 +223,7 @@ net::HttpResponse key_response(const KeyRequest& request, const registry::KeyAns
   return response;
 }
 
-net::HttpResponse barrier_response(const KeyRequest& request, const registry::BarrierAnswer& answer,
+net::HttpResponse barrier_response(const KeyRequest& request, const wire::BarrierAnswer& answer,
                                    const KeyRun& run) {
   if (answer.is_complete) return json_response({{"round", answer.round}});
   if (!answer.ended.empty()) {

@@ -9,8 +9,8 @@
 #include "base/result.h"
 #include "job/cluster_spec.h"
 #include "net/http.h"
-#include "registry/agent_config.h"
-#include "registry/key_messages.h"
+#include "wire/agent_config.h"
+#include "wire/key_messages.h"
 
 // The requests of processes to their task's agent by HTTP, and its answers
 // (docs/protocols/keys.md).
@@ -35,21 +35,20 @@ struct KeyRun {
 };
 
 // The run of this task with this cluster spec.
-KeyRun key_run_of(const registry::AgentConfig& config, const job::ClusterSpec& spec);
+KeyRun key_run_of(const wire::AgentConfig& config, const job::ClusterSpec& spec);
 
 // A request for a key, or one to wait at a barrier.
 struct KeyRequest {
-  std::optional<registry::KeyQuestion> key{};
-  std::optional<registry::BarrierQuestion> barrier{};
+  std::optional<wire::KeyQuestion> key{};
+  std::optional<wire::BarrierQuestion> barrier{};
   std::chrono::milliseconds wait{0};
 
   [[nodiscard]] bool waits() const {
-    return barrier.has_value() || key->action == registry::KeyAction::kWait;
+    return barrier.has_value() || key->action == wire::KeyAction::kWait;
   }
   // Changes are asked one after the other.
   [[nodiscard]] bool is_change() const {
-    return key && (key->action == registry::KeyAction::kPut ||
-                   key->action == registry::KeyAction::kDelete);
+    return key && (key->action == wire::KeyAction::kPut || key->action == wire::KeyAction::kDelete);
   }
 };
 
@@ -58,9 +57,9 @@ struct KeyRequest {
 base::Result<KeyRequest> key_request(const net::HttpRequest& request, const KeyRun& run);
 
 // The answer to a request of a key; of a wait, one whose time is over.
-net::HttpResponse key_response(const KeyRequest& request, const registry::KeyAnswer& answer);
+net::HttpResponse key_response(const KeyRequest& request, const wire::KeyAnswer& answer);
 // The same at a barrier. Says who has not come.
-net::HttpResponse barrier_response(const KeyRequest& request, const registry::BarrierAnswer& answer,
+net::HttpResponse barrier_response(const KeyRequest& request, const wire::BarrierAnswer& answer,
                                    const KeyRun& run);
 net::HttpResponse key_error(int status, std::string_view sentence);
 

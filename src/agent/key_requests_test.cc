@@ -9,8 +9,8 @@
 namespace gangrun::agent {
 namespace {
 
-using registry::KeyAction;
 using testing::HasSubstr;
+using wire::KeyAction;
 
 KeyRun run() {
   return {.attempt = 3,
@@ -60,14 +60,14 @@ TEST(KeyRequestsTest, KeysAreRead) {
 TEST(KeyRequestsTest, BarriersAreRead) {
   const auto all = read("POST", "/barrier/b");
   ASSERT_TRUE(all.ok());
-  EXPECT_EQ(*all->barrier, (registry::BarrierQuestion{.name = "b",
-                                                      .generation = 2,
-                                                      .tasks = 3,
-                                                      .process = 0,
-                                                      .processes = 2,
-                                                      .round = 0,
-                                                      .of = 3,
-                                                      .tracked = true}));
+  EXPECT_EQ(*all->barrier, (wire::BarrierQuestion{.name = "b",
+                                                  .generation = 2,
+                                                  .tasks = 3,
+                                                  .process = 0,
+                                                  .processes = 2,
+                                                  .round = 0,
+                                                  .of = 3,
+                                                  .tracked = true}));
   EXPECT_EQ(all->wait, kDefaultKeyWait);
   const auto some =
       read("POST", "/barrier/b", {{"tasks", "2"}, {"process", "1"}, {"timeout", "0"}});
@@ -108,8 +108,8 @@ TEST(KeyRequestsTest, WhatIsWrongIsNamed) {
   net::HttpRequest twice = request("POST", "/barrier/b", {{"tasks", "2"}});
   twice.repeated = {"tasks"};
   EXPECT_EQ(key_request(twice, run()).error().message, "tasks: the parameter is given twice");
-  EXPECT_TRUE(read("PUT", "/kv/a", {}, std::string(registry::kMaxValueBytes, 'x')).ok());
-  const auto large = read("PUT", "/kv/a", {}, std::string(registry::kMaxValueBytes + 1, 'x'));
+  EXPECT_TRUE(read("PUT", "/kv/a", {}, std::string(wire::kMaxValueBytes, 'x')).ok());
+  const auto large = read("PUT", "/kv/a", {}, std::string(wire::kMaxValueBytes + 1, 'x'));
   EXPECT_EQ(large.error().code, base::Code::kResourceExhausted);
 }
 
@@ -130,7 +130,7 @@ TEST(KeyRequestsTest, ATimeOutNamesWhoHasNotCome) {
   const auto barrier = *read("POST", "/barrier/b", {{"timeout", "2"}});
   EXPECT_EQ(barrier_response(barrier, {.is_complete = true, .round = 4}, run()).body,
             "{\"round\":4}\n");
-  const registry::BarrierAnswer answer{
+  const wire::BarrierAnswer answer{
       .is_complete = false, .round = 1, .come = {{"worker", 0}}, .partly = {{{"worker", 2}, 1}}};
   const auto late = barrier_response(barrier, answer, run());
   EXPECT_EQ(late.status, 504);
@@ -148,7 +148,7 @@ TEST(KeyRequestsTest, ABarrierThatCannotBeCompleteSaysWhoHasEnded) {
 }
 
 TEST(KeyRequestsTest, TheRunKnowsWhoIsTracked) {
-  registry::AgentConfig config;
+  wire::AgentConfig config;
   config.task = {"worker", 5};
   config.attempt = 2;
   job::TaskSpec worker;

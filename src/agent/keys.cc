@@ -11,11 +11,11 @@ namespace {
 constexpr int kTooLarge = 413;
 // A value that is somewhat too large is read all the same: who is still sending when he is refused
 // sees a broken connection instead of the reason.
-constexpr std::size_t kMaxBodyBytes = 4 * registry::kMaxValueBytes;
+constexpr std::size_t kMaxBodyBytes = 4 * wire::kMaxValueBytes;
 
 }  // namespace
 
-Keys::Keys(net::EventLoop& loop, base::Logger& logger, registry::QuestionNumbers& numbers, Ask ask)
+Keys::Keys(net::EventLoop& loop, base::Logger& logger, wire::QuestionNumbers& numbers, Ask ask)
     : loop_(loop),
       ask_(std::move(ask)),
       relay_(*this, numbers),
@@ -31,7 +31,7 @@ std::string Keys::address() const {
   return server_.port() == 0 ? std::string() : base::format("127.0.0.1:{}", server_.port());
 }
 
-void Keys::begin_run(const registry::AgentConfig& config, const job::ClusterSpec& spec) {
+void Keys::begin_run(const wire::AgentConfig& config, const job::ClusterSpec& spec) {
   relay_.begin(key_run_of(config, spec));
 }
 
@@ -47,7 +47,7 @@ void Keys::answer(KeyTicket ticket, net::HttpResponse response) {
   server_.answer(ticket, response);
 }
 
-void Keys::on_answer(const registry::AnswerMessage& answer) {
+void Keys::on_answer(const wire::AnswerMessage& answer) {
   relay_.on_answer(answer, loop_.now());
   server_.wait_for_time();
 }

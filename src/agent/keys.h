@@ -9,8 +9,8 @@
 #include "base/result.h"
 #include "job/cluster_spec.h"
 #include "net/event_loop.h"
-#include "registry/agent_config.h"
-#include "registry/messages.h"
+#include "wire/agent_config.h"
+#include "wire/messages.h"
 
 namespace gangrun::agent {
 
@@ -18,10 +18,10 @@ namespace gangrun::agent {
 // answered by the master. It answers processes of this user and of root only.
 class Keys final : private KeyRelayOutput {
  public:
-  using Ask = std::function<void(const registry::AskMessage&)>;
+  using Ask = std::function<void(const wire::AskMessage&)>;
 
   // The references outlive it.
-  Keys(net::EventLoop& loop, base::Logger& logger, registry::QuestionNumbers& numbers, Ask ask);
+  Keys(net::EventLoop& loop, base::Logger& logger, wire::QuestionNumbers& numbers, Ask ask);
   Keys(const Keys&) = delete;
   Keys& operator=(const Keys&) = delete;
 
@@ -30,12 +30,12 @@ class Keys final : private KeyRelayOutput {
   [[nodiscard]] std::string address() const;
 
   // The task is started with this cluster spec.
-  void begin_run(const registry::AgentConfig& config, const job::ClusterSpec& spec);
-  void on_answer(const registry::AnswerMessage& answer);
+  void begin_run(const wire::AgentConfig& config, const job::ClusterSpec& spec);
+  void on_answer(const wire::AnswerMessage& answer);
   void on_attached();
 
  private:
-  void ask(registry::AskMessage question) override { ask_(question); }
+  void ask(wire::AskMessage question) override { ask_(question); }
   void answer(KeyTicket ticket, net::HttpResponse response) override;
   void on_request(KeyTicket ticket, const net::HttpRequest& request);
 

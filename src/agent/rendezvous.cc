@@ -8,7 +8,7 @@ namespace {
 
 // What is somewhat too large is read all the same: a client that is still sending when it is
 // refused sees a broken connection instead of the reason.
-constexpr std::size_t kMaxBodyBytes = 2 * registry::kMaxRendezvousValueBytes;
+constexpr std::size_t kMaxBodyBytes = 2 * wire::kMaxRendezvousValueBytes;
 
 }  // namespace
 
@@ -18,11 +18,11 @@ Rendezvous::Rendezvous(net::EventLoop& loop, base::Logger& logger, Send send)
       relay_(*this),
       server_(loop, logger, "rendezvous", kMaxBodyBytes,
               {.on_request =
-                   [this](registry::RendezvousTicket ticket, net::HttpRequest request) {
+                   [this](wire::RendezvousTicket ticket, net::HttpRequest request) {
                      relay_.request(ticket, request.method, request.path, std::move(request.body),
                                     loop_.now());
                    },
-               .forget = [this](registry::RendezvousTicket ticket) { relay_.forget(ticket); },
+               .forget = [this](wire::RendezvousTicket ticket) { relay_.forget(ticket); },
                .next_deadline = [this] { return relay_.next_deadline(); },
                .on_time = [this](base::Instant now) { relay_.on_time(now); }}) {}
 
@@ -31,14 +31,14 @@ base::Result<std::uint16_t> Rendezvous::listen() {
   return server_.port();
 }
 
-void Rendezvous::answer(registry::RendezvousTicket ticket, int status, const std::string& body) {
+void Rendezvous::answer(wire::RendezvousTicket ticket, int status, const std::string& body) {
   server_.answer(ticket, {.status = status,
                           .content_type = status == 200 ? "application/octet-stream"
                                                         : "text/plain; charset=utf-8",
                           .body = body});
 }
 
-void Rendezvous::on_answer(const registry::RendezvousAnswerMessage& message) {
+void Rendezvous::on_answer(const wire::RendezvousAnswerMessage& message) {
   relay_.on_answer(message);
   server_.wait_for_time();
 }

@@ -34,10 +34,10 @@ base::Result<ResultFile> open_result(const std::string& path) {
   if (!S_ISREG(info.st_mode)) {
     return base::invalid_argument(base::format("{} is not a file", path));
   }
-  if (info.st_size > registry::kMaxResultBytes) {
+  if (info.st_size > wire::kMaxResultBytes) {
     return base::invalid_argument(base::format("it has {} bytes; at most {} ({}) are kept",
-                                               info.st_size, registry::kMaxResultBytes,
-                                               base::size_text(registry::kMaxResultBytes)));
+                                               info.st_size, wire::kMaxResultBytes,
+                                               base::size_text(wire::kMaxResultBytes)));
   }
   return ResultFile{std::move(file), info.st_size};
 }
@@ -59,25 +59,25 @@ void ResultUpload::send_from(std::int64_t offset, base::Instant now) {
   sent_at_ = now;
   asked_ = numbers_.next();
   ask_({.id = asked_,
-        .kind = std::string(registry::kResultKind),
-        .about = base::to_json(registry::ResultPart{attempt_, offset, size_, *std::move(bytes)}),
+        .kind = std::string(wire::kResultKind),
+        .about = base::to_json(wire::ResultPart{attempt_, offset, size_, *std::move(bytes)}),
         .limit = kResultPartTimeout});
 }
 
-bool ResultUpload::on_answer(const registry::AnswerMessage& answer, base::Instant now) {
+bool ResultUpload::on_answer(const wire::AnswerMessage& answer, base::Instant now) {
   if (over_ || answer.id != asked_) return false;
   take(answer, now);
   return true;
 }
 
-void ResultUpload::take(const registry::AnswerMessage& answer, base::Instant now) {
+void ResultUpload::take(const wire::AnswerMessage& answer, base::Instant now) {
   if (!answer.refused.empty()) return give_up(answer.refused);
-  const auto said = base::from_json<registry::ResultKept>(answer.said);
+  const auto said = base::from_json<wire::ResultKept>(answer.said);
   if (!said.ok()) return give_up(said.error().message);
   if (said->kept != sent_) {
     return give_up(base::format("the master keeps {} of {} bytes", said->kept, sent_));
   }
-  constexpr std::int64_t kMost = registry::kMaxResultPartBytes;
+  constexpr std::int64_t kMost = wire::kMaxResultPartBytes;
   if (now - sent_at_ <= kSoon) part_bytes_ = std::min(kMost, part_bytes_ * 2);
   if (now - sent_at_ >= kLate) part_bytes_ = std::max(kLeastResultPartBytes, part_bytes_ / 2);
   if (sent_ < size_) return send_from(sent_, now);

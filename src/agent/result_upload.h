@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "registry/agent_questions.h"
-#include "registry/messages.h"
+#include "wire/agent_questions.h"
+#include "wire/messages.h"
 
 namespace gangrun::agent {
 
@@ -27,9 +27,8 @@ class ResultUpload {
  public:
   // `attempt` is that of the run. `ask` is called by begin(), on_attached() and on_answer().
   // `numbers` outlives it.
-  ResultUpload(base::UniqueFd file, std::int64_t size, int attempt,
-               registry::QuestionNumbers& numbers,
-               std::function<void(const registry::AskMessage&)> ask)
+  ResultUpload(base::UniqueFd file, std::int64_t size, int attempt, wire::QuestionNumbers& numbers,
+               std::function<void(const wire::AskMessage&)> ask)
       : file_(std::move(file)),
         size_(size),
         attempt_(attempt),
@@ -39,7 +38,7 @@ class ResultUpload {
   void begin(base::Instant now);
   void on_attached(base::Instant now) { begin(now); }
   // False: it answers another question than that with the last part, and changes nothing.
-  bool on_answer(const registry::AnswerMessage& answer, base::Instant now);
+  bool on_answer(const wire::AnswerMessage& answer, base::Instant now);
 
   // Whether nothing more is to be awaited; then trouble() says why it is not kept, or is empty.
   [[nodiscard]] bool is_over() const { return over_; }
@@ -47,14 +46,14 @@ class ResultUpload {
   void give_up(std::string trouble);
 
  private:
-  void take(const registry::AnswerMessage& answer, base::Instant now);
+  void take(const wire::AnswerMessage& answer, base::Instant now);
   void send_from(std::int64_t offset, base::Instant now);
 
   base::UniqueFd file_;
   const std::int64_t size_;
   const int attempt_;
-  registry::QuestionNumbers& numbers_;
-  const std::function<void(const registry::AskMessage&)> ask_;
+  wire::QuestionNumbers& numbers_;
+  const std::function<void(const wire::AskMessage&)> ask_;
   std::int64_t asked_ = 0;  // the number of the question that is awaited
   std::int64_t sent_ = 0;   // up to here, by that one
   base::Instant sent_at_;

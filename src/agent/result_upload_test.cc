@@ -15,7 +15,7 @@
 namespace gangrun::agent {
 namespace {
 
-using registry::kMaxResultPartBytes;
+using wire::kMaxResultPartBytes;
 
 constexpr int kAttempt = 2;
 
@@ -33,27 +33,27 @@ class ResultUploadTest : public testing::Test {
     auto opened = open_result(path_);
     EXPECT_TRUE(opened.ok());
     return {std::move(opened->file), opened->size, kAttempt, numbers_,
-            [this](const registry::AskMessage& question) {
-              EXPECT_EQ(question.kind, registry::kResultKind);
+            [this](const wire::AskMessage& question) {
+              EXPECT_EQ(question.kind, wire::kResultKind);
               last_ = question.id;
-              parts_.push_back(*base::from_json<registry::ResultPart>(question.about));
+              parts_.push_back(*base::from_json<wire::ResultPart>(question.about));
               EXPECT_EQ(parts_.back().attempt, kAttempt);
             }};
   }
 
   // The answer of a master that keeps everything to the last part.
-  [[nodiscard]] registry::AnswerMessage kept() const {
-    const registry::ResultPart& last = parts_.back();
+  [[nodiscard]] wire::AnswerMessage kept() const {
+    const wire::ResultPart& last = parts_.back();
     const std::int64_t end = last.offset + static_cast<std::int64_t>(last.bytes.size());
-    return {.id = last_, .said = base::to_json(registry::ResultKept{end}), .refused = {}};
+    return {.id = last_, .said = base::to_json(wire::ResultKept{end}), .refused = {}};
   }
 
   base::Instant now_;
   std::string folder_;
   std::string path_;
-  registry::QuestionNumbers numbers_;
+  wire::QuestionNumbers numbers_;
   std::int64_t last_ = 0;  // the number of the last question
-  std::vector<registry::ResultPart> parts_;
+  std::vector<wire::ResultPart> parts_;
 };
 
 TEST_F(ResultUploadTest, OnePartAfterTheOther) {
@@ -96,7 +96,7 @@ TEST_F(ResultUploadTest, ANewSessionBeginsAnew) {
   ResultUpload upload = this->upload(std::string(kLeastResultPartBytes + 1, 'r'));
   upload.begin(now_);
   EXPECT_TRUE(upload.on_answer(kept(), now_));
-  const registry::AnswerMessage last = kept();
+  const wire::AnswerMessage last = kept();
   upload.on_attached(now_);
   EXPECT_EQ(parts_.back().offset, 0);
   // The answer of the master before to its last part.
@@ -135,7 +135,7 @@ TEST_F(ResultUploadTest, OnlyFilesOfAFittingSizeAreResults) {
   EXPECT_FALSE(open_result(path_).ok());
   std::filesystem::remove(path_);
   ASSERT_TRUE(base::write_file_atomically(path_, "r", 0600).ok());
-  ASSERT_EQ(::truncate(path_.c_str(), registry::kMaxResultBytes + 1), 0);
+  ASSERT_EQ(::truncate(path_.c_str(), wire::kMaxResultBytes + 1), 0);
   EXPECT_THAT(open_result(path_).error().message,
               testing::HasSubstr("it has 268435457 bytes; at most 268435456 (256 MiB) are kept"));
 }

@@ -4,9 +4,9 @@
 
 namespace gangrun::agents {
 
-registry::AgentConfig agent_config_of(const AgentLaunch& launch, const job::TaskId& task,
-                                      int attempt, std::uint16_t tls_port, bool is_fed) {
-  registry::AgentConfig config;
+wire::AgentConfig agent_config_of(const AgentLaunch& launch, const job::TaskId& task, int attempt,
+                                  std::uint16_t tls_port, bool is_fed) {
+  wire::AgentConfig config;
   config.spec = launch.spec;
   config.job_id = launch.job_id;
   config.task = task;

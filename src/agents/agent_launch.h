@@ -6,7 +6,7 @@
 #include "base/secret.h"
 #include "job/spec.h"
 #include "job/task_id.h"
-#include "registry/agent_config.h"
+#include "wire/agent_config.h"
 
 namespace gangrun::agents {
 
@@ -37,7 +37,7 @@ struct AgentLaunch {
 
 // For the agent of an attempt of a task. `tls_port` is where the master serves agents of other
 // hosts. `is_fed`: see AgentConfig.
-registry::AgentConfig agent_config_of(const AgentLaunch& launch, const job::TaskId& task,
-                                      int attempt, std::uint16_t tls_port, bool is_fed);
+wire::AgentConfig agent_config_of(const AgentLaunch& launch, const job::TaskId& task, int attempt,
+                                  std::uint16_t tls_port, bool is_fed);
 
 }  // namespace gangrun::agents

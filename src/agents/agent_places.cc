@@ -38,7 +38,7 @@ cluster::Whereabouts AgentPlaces::started(const job::TaskId& task, int attempt, 
 
 std::optional<cluster::Whereabouts> AgentPlaces::reported(
     const job::TaskId& task, const job::Address& address,
-    const std::optional<registry::ControlAddress>& control) {
+    const std::optional<wire::ControlAddress>& control) {
   const auto found = places_.find(task);
   if (!control || found == places_.end() || !found->second.handle.is_object()) return std::nullopt;
   base::Json said = {

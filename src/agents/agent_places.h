@@ -9,7 +9,7 @@
 #include "job/cluster_spec.h"
 #include "job/task_id.h"
 #include "net/client.h"
-#include "registry/messages.h"
+#include "wire/messages.h"
 
 namespace gangrun::agents {
 
@@ -23,9 +23,8 @@ class AgentPlaces {
   cluster::Whereabouts started(const job::TaskId& task, int attempt, base::Json handle);
   // It has a session, and said where it can be told of a new master; none: the journal has it
   // already, or it said nothing.
-  std::optional<cluster::Whereabouts> reported(
-      const job::TaskId& task, const job::Address& address,
-      const std::optional<registry::ControlAddress>& control);
+  std::optional<cluster::Whereabouts> reported(const job::TaskId& task, const job::Address& address,
+                                               const std::optional<wire::ControlAddress>& control);
 
   // Of YARN's container; empty: nobody named one.
   [[nodiscard]] std::string container_of(const job::TaskId& task) const;

@@ -10,7 +10,7 @@ using testing::IsEmpty;
 
 const job::TaskId kFirst{"worker", 0};
 const job::TaskId kSecond{"worker", 1};
-const registry::ControlAddress kControl{4713, "ab"};
+const wire::ControlAddress kControl{4713, "ab"};
 
 TEST(AgentPlaces, WhereAnAgentCanBeToldIsRecordedOnceBesideItsHandle) {
   AgentPlaces places;

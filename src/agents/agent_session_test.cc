@@ -1,4 +1,4 @@
-#include "registry/agent_session.h"
+#include "wire/agent_session.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include "base/format.h"
 #include "job/test_tasks.h"
 #include "net/server.h"
-#include "registry/test_registry.h"
+#include "wire/test_registry.h"
 
 namespace gangrun::agents {
 namespace {
@@ -36,7 +36,7 @@ class AgentSessionTest : public testing::Test {
     });
     server->expect(job::kWorker0, 1);
     server->set_attempt(job::kWorker0, attempt);
-    if (generation > 0) server->publish(spec(generation, registry::kTaskHome));
+    if (generation > 0) server->publish(spec(generation, wire::kTaskHome));
     const auto listening = server->listen_unix(folder.file("socket"));
     ASSERT_TRUE(listening.ok()) << listening.error().message;
   }
@@ -45,9 +45,9 @@ class AgentSessionTest : public testing::Test {
     return {generation, {{"worker", {worker}}}};
   }
 
-  std::unique_ptr<registry::AgentSession> agent(const std::string& secret = "secret") {
-    registry::AgentSessionCallbacks callbacks;
-    callbacks.on_start = [this](const registry::StartMessage& start) {
+  std::unique_ptr<wire::AgentSession> agent(const std::string& secret = "secret") {
+    wire::AgentSessionCallbacks callbacks;
+    callbacks.on_start = [this](const wire::StartMessage& start) {
       told.push_back(base::format("start {} of {}", start.attempt, start.cluster_spec.generation));
     };
     callbacks.on_stop = [this](milliseconds grace) {
@@ -58,22 +58,22 @@ class AgentSessionTest : public testing::Test {
     };
     callbacks.on_heartbeat = [this] {
       ++heartbeats;
-      return registry::HeartbeatMessage{};
+      return wire::HeartbeatMessage{};
     };
     callbacks.on_outdated_spec = [this] { told.emplace_back("outdated"); };
     callbacks.on_lost = [this](const std::string& reason) { told.push_back("lost: " + reason); };
     callbacks.on_refused = [this](const std::string& reason) {
       told.push_back("refused: " + reason);
     };
-    auto session = std::make_unique<registry::AgentSession>(
+    auto session = std::make_unique<wire::AgentSession>(
         loop, net::Endpoint::on_unix(folder.file("socket")), base::Secret(secret),
-        registry::AgentIdentity{job::kWorker0, 1, registry::kTaskHome, 99}, std::move(callbacks));
+        wire::AgentIdentity{job::kWorker0, 1, wire::kTaskHome, 99}, std::move(callbacks));
     session->open();
     return session;
   }
 
   void wait(const std::string& what, const std::function<bool()>& done) {
-    EXPECT_TRUE(loop.run_until(done, registry::test_deadline())) << "waited for: " << what;
+    EXPECT_TRUE(loop.run_until(done, wire::test_deadline())) << "waited for: " << what;
   }
   void wait_for_events(std::size_t count) {
     wait(base::format("{} events", count), [&] { return events.size() >= count; });
@@ -82,9 +82,9 @@ class AgentSessionTest : public testing::Test {
     wait(base::format("{} calls", count), [&] { return told.size() >= count; });
   }
 
-  registry::TestFolder folder;
+  wire::TestFolder folder;
   net::EventLoop loop;
-  registry::LogRecorder log;
+  wire::LogRecorder log;
   std::vector<DeskEvent> events;
   std::vector<std::string> told;
   int heartbeats = 0;
@@ -103,14 +103,14 @@ TEST_F(AgentSessionTest, ALifeInOneSession) {
   serve(seconds(60));
   const auto session = agent();
   wait_for_events(1);
-  server->publish(spec(1, registry::kTaskHome));
+  server->publish(spec(1, wire::kTaskHome));
   EXPECT_TRUE(server->send_start(job::kWorker0, 1, 0));
   EXPECT_TRUE(server->send_stop(job::kWorker0, seconds(3)));
   wait_until_told(2);
   session->started(1234);
-  session->log(registry::Stream::kOut, "one");
-  session->log(registry::Stream::kOut, "two\xff");
-  session->log(registry::Stream::kErr, "three");
+  session->log(wire::Stream::kOut, "one");
+  session->log(wire::Stream::kOut, "two\xff");
+  session->log(wire::Stream::kErr, "three");
   job::ExitReport exit;
   exit.why.code = 3;
   session->exited(exit, loop.now());
@@ -119,17 +119,17 @@ TEST_F(AgentSessionTest, ALifeInOneSession) {
   wait_until_told(3);
   EXPECT_THAT(told, ElementsAre("start 1 of 1", "stop 3000", "end 4000"));
   bool done = false;
-  session->log(registry::Stream::kOut, "the last words");
+  session->log(wire::Stream::kOut, "the last words");
   session->finish([&] { done = true; });
   wait("the farewell", [&] { return done; });
   wait_for_events(7);
   ASSERT_EQ(names_of(events), "reported started log log exited log session_lost");
   EXPECT_EQ(events[2],
-            DeskEvent(LogLines{job::kWorker0, 1, registry::Stream::kOut, {"one", "two\uFFFD"}, 0}));
-  EXPECT_EQ(events[3], DeskEvent(LogLines{job::kWorker0, 1, registry::Stream::kErr, {"three"}, 0}));
+            DeskEvent(LogLines{job::kWorker0, 1, wire::Stream::kOut, {"one", "two\uFFFD"}, 0}));
+  EXPECT_EQ(events[3], DeskEvent(LogLines{job::kWorker0, 1, wire::Stream::kErr, {"three"}, 0}));
   EXPECT_EQ(std::get<job::Exited>(events[4]).report, exit);
   EXPECT_EQ(events[5],
-            DeskEvent(LogLines{job::kWorker0, 1, registry::Stream::kOut, {"the last words"}, 0}));
+            DeskEvent(LogLines{job::kWorker0, 1, wire::Stream::kOut, {"the last words"}, 0}));
   EXPECT_THAT(log.lines, IsEmpty());
 }
 
@@ -158,7 +158,7 @@ TEST_F(AgentSessionTest, AfterTheLeaseTheAgentGivesUp) {
   server.reset();
   wait_until_told(1);
   EXPECT_THAT(told, ElementsAre(StartsWith("lost: no answer from the master for 300 ms (")));
-  EXPECT_LT(loop.now() - gone, registry::kFirstContactTimeout);
+  EXPECT_LT(loop.now() - gone, wire::kFirstContactTimeout);
 }
 
 TEST_F(AgentSessionTest, WhatHappenedMeanwhileIsToldToTheMasterThatComesBack) {
@@ -170,14 +170,14 @@ TEST_F(AgentSessionTest, WhatHappenedMeanwhileIsToldToTheMasterThatComesBack) {
   server.reset();
   session->started(1234);
   wait("the loss", [&] { return !session->is_attached(); });
-  session->log(registry::Stream::kErr, "meanwhile");
+  session->log(wire::Stream::kErr, "meanwhile");
   events.clear();
 
   serve(seconds(60), 1, 1);
   wait_for_events(3);
   EXPECT_EQ(names_of(events), "reattached started log");
-  EXPECT_EQ(events[0], DeskEvent(Reattached{job::kWorker0, 1, registry::kTaskHome, 99,
-                                            registry::AgentState::kRunning, 1, 1234}));
+  EXPECT_EQ(events[0], DeskEvent(Reattached{job::kWorker0, 1, wire::kTaskHome, 99,
+                                            wire::AgentState::kRunning, 1, 1234}));
   EXPECT_TRUE(server->send_start(job::kWorker0, 1, 0));  // has it, so nothing happens
 
   server.reset();
@@ -220,7 +220,7 @@ TEST_F(AgentSessionTest, AnExitAndANewPortAreBothToldInTheirOrder) {
   server->send_start(job::kWorker0, 2, 1);
   wait_until_told(2);
   EXPECT_THAT(told, ElementsAre("start 1 of 1", "start 2 of 2"));
-  EXPECT_EQ(session->state(), registry::AgentState::kStarting);
+  EXPECT_EQ(session->state(), wire::AgentState::kStarting);
   EXPECT_THAT(log.lines, IsEmpty());
 }
 
@@ -239,8 +239,8 @@ TEST_F(AgentSessionTest, ASpecOfBeforeThePortChangedIsAnsweredAsALostPort) {
 
 TEST_F(AgentSessionTest, LinesThatFindNoPlaceAreCounted) {
   const auto session = agent();
-  for (std::size_t i = 0; i < registry::kMaxQueuedLogLines + 500; ++i) {
-    session->log(registry::Stream::kOut, base::format("line {}", i));
+  for (std::size_t i = 0; i < wire::kMaxQueuedLogLines + 500; ++i) {
+    session->log(wire::Stream::kOut, base::format("line {}", i));
   }
   serve(seconds(60));
   std::size_t lines = 0;
@@ -254,12 +254,12 @@ TEST_F(AgentSessionTest, LinesThatFindNoPlaceAreCounted) {
         dropped += some->dropped;
       }
     }
-    return lines >= registry::kMaxQueuedLogLines;
+    return lines >= wire::kMaxQueuedLogLines;
   });
-  EXPECT_EQ(lines, registry::kMaxQueuedLogLines);
+  EXPECT_EQ(lines, wire::kMaxQueuedLogLines);
   EXPECT_EQ(dropped, 500);
   EXPECT_EQ(std::get<LogLines>(events.back()).lines.back(),
-            base::format("line {}", registry::kMaxQueuedLogLines + 499));
+            base::format("line {}", wire::kMaxQueuedLogLines + 499));
 }
 
 TEST_F(AgentSessionTest, AWrongSecretIsTheEnd) {
@@ -304,18 +304,17 @@ TEST_F(AgentSessionTest, AMasterThatAnswersNothingLosesItsAgents) {
     channels.push_back(std::move(channel));
     net::Channel* const opened = channels.back().get();
     opened->on_message([&welcomes, opened](std::string_view frame) {
-      const auto message = registry::decode_agent_message(frame);
-      if (!message.ok() || !std::holds_alternative<registry::ReportMessage>(*message)) return;
+      const auto message = wire::decode_agent_message(frame);
+      if (!message.ok() || !std::holds_alternative<wire::ReportMessage>(*message)) return;
       if (++welcomes > 1) return;
-      opened->send(
-          encode(registry::MasterMessage(registry::WelcomeMessage{milliseconds(10), seconds(2)})));
+      opened->send(encode(wire::MasterMessage(wire::WelcomeMessage{milliseconds(10), seconds(2)})));
     });
   });
   const base::Instant began = loop.now();
   const auto session = agent();
   wait_until_told(1);
   EXPECT_THAT(told, ElementsAre(StartsWith("lost: no answer from the master for 2.0 s (")));
-  EXPECT_LT(loop.now() - began, registry::kFirstContactTimeout);
+  EXPECT_LT(loop.now() - began, wire::kFirstContactTimeout);
   // Between, it tried another connection.
   EXPECT_EQ(welcomes, 2);
 }

@@ -27,14 +27,14 @@ Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& log
       options_(std::move(options)),
       starter_(std::move(starter)),
       results_(options_.result_folder, options_.far_results,
-               [this](const job::TaskId& task, registry::AnswerMessage answer) {
+               [this](const job::TaskId& task, wire::AnswerMessage answer) {
                  server_.send_answer(task, std::move(answer));
                }),
       questions_(loop, server),
       keys_(loop, logger,
             std::filesystem::path(options_.result_folder).replace_filename("keys").string(),
             options_.far_keys,
-            [this](const job::TaskId& task, registry::AnswerMessage answer) {
+            [this](const job::TaskId& task, wire::AnswerMessage answer) {
               server_.send_answer(task, std::move(answer));
             }),
       call_back_(loop, logger, [this](const auto& task) { return server_.is_connected(task); }) {
@@ -52,8 +52,7 @@ std::unique_ptr<Agents> Agents::joining(net::EventLoop& loop, const base::Clock&
   auto agents =
       std::make_unique<Agents>(loop, clock, logger, server, std::move(joining), std::move(options));
   agents->joining_ = place;
-  server.serve_joins(
-      [place](const registry::JoinRequest& request) { return place->join(request); });
+  server.serve_joins([place](const wire::JoinRequest& request) { return place->join(request); });
   return agents;
 }
 

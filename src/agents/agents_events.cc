@@ -7,7 +7,7 @@
 #include "base/overloaded.h"
 #include "base/strings.h"
 #include "cluster/task_files.h"
-#include "registry/agent_questions.h"
+#include "wire/agent_questions.h"
 
 // What tells of agents: the place that starts them, and their sessions.
 namespace gangrun::agents {
@@ -98,8 +98,8 @@ void Agents::tell_preemption(const job::TaskId& task) {
 void Agents::tell_tokens(const job::TaskId& task) {
   if (tokens_.empty()) return;
   cluster::Question question;
-  question.kind = registry::kTokensKind;
-  question.about = base::to_json(registry::Tokens{tokens_});
+  question.kind = wire::kTokensKind;
+  question.about = base::to_json(wire::Tokens{tokens_});
   questions_.ask(task, question, [this](const job::TaskId& told, const auto& said) {
     if (said.ok()) return;
     logger_.warning("{} has no new tokens: {}", job::to_string(told), said.error().message);
@@ -138,7 +138,7 @@ void Agents::on(const Heartbeat& event) {
 }
 
 void Agents::on(const LogLines& event) {
-  const bool is_error = event.stream == registry::Stream::kErr;
+  const bool is_error = event.stream == wire::Stream::kErr;
   cluster::TaskFacts& facts = facts_[event.task].told;
   if (event.dropped > 0) {
     const std::string_view where =
@@ -186,7 +186,7 @@ void Agents::on(const SessionLost& event) {
 void Agents::on(FiguresTold& event) { facts_[event.task].told.figures = std::move(event.figures); }
 
 void Agents::on(const Asked& event) {
-  if (event.question.kind == registry::kResultKind) {
+  if (event.question.kind == wire::kResultKind) {
     return results_.ask(event.task, facts_[event.task].run, event.question);
   }
   if (keys_.ask(event.task, event.question)) return;

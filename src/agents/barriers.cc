@@ -8,8 +8,7 @@
 
 namespace gangrun::agents {
 
-void Barriers::add(Barrier& barrier, const Asker& asker,
-                   const registry::BarrierQuestion& question) {
+void Barriers::add(Barrier& barrier, const Asker& asker, const wire::BarrierQuestion& question) {
   remove(barrier, asker);
   barrier.here[asker] = question.process;
   OfTask& task = barrier.tasks[asker.first];
@@ -31,16 +30,16 @@ void Barriers::remove(Barrier& barrier, const Asker& asker) {
 }
 
 base::Result<Barriers::Step> Barriers::come(const Asker& asker,
-                                            const registry::BarrierQuestion& question) {
+                                            const wire::BarrierQuestion& question) {
   if (question.generation < generation_) {
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("generation {} is over", question.generation)};
   }
-  if (!barriers_.contains(question.name) && barriers_.size() >= registry::kMaxBarriers) {
+  if (!barriers_.contains(question.name) && barriers_.size() >= wire::kMaxBarriers) {
     return base::Error{base::Code::kResourceExhausted,
                        base::format("there are {} barriers with different names, the most that a "
                                     "generation may have; one name may be used again and again",
-                                    registry::kMaxBarriers)};
+                                    wire::kMaxBarriers)};
   }
   Barrier& barrier = barriers_[question.name];
   if (question.round > 0 && question.round <= barrier.released) {
@@ -108,7 +107,7 @@ bool Barriers::is_hopeless(const Barrier& barrier) const {
   return barrier.of > 0 && barrier.of - ended < barrier.wanted;
 }
 
-registry::BarrierAnswer Barriers::hopeless_answer(const Barrier& barrier) const {
+wire::BarrierAnswer Barriers::hopeless_answer(const Barrier& barrier) const {
   std::vector<const Ended*> relevant;
   for (const auto& [task, ended] : ended_) {
     if (ended.is_tracked || !barrier.tracked) relevant.push_back(&ended);
@@ -158,8 +157,8 @@ std::vector<Asker> Barriers::begin(int generation) {
   return ended;
 }
 
-registry::BarrierAnswer Barriers::answer_to(const Asker& asker) const {
-  registry::BarrierAnswer answer;
+wire::BarrierAnswer Barriers::answer_to(const Asker& asker) const {
+  wire::BarrierAnswer answer;
   const auto at = at_.find(asker);
   if (at == at_.end()) return answer;
   const Barrier& barrier = barriers_.at(at->second);

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "job/task_id.h"
-#include "registry/key_messages.h"
+#include "wire/key_messages.h"
 
 namespace gangrun::agents {
 
@@ -34,12 +34,12 @@ class Barriers {
   };
   struct Step {
     Next next = Next::kWait;
-    registry::BarrierAnswer answer{};  // of kRecord: which round
+    wire::BarrierAnswer answer{};  // of kRecord: which round
   };
 
   // kFailedPrecondition: of a generation that is over, or the barrier waits for another number of
   // tasks. kResourceExhausted: too many names.
-  base::Result<Step> come(const Asker& asker, const registry::BarrierQuestion& question);
+  base::Result<Step> come(const Asker& asker, const wire::BarrierQuestion& question);
   // The completion of this round is recorded, or was by an earlier master; whom to tell.
   std::vector<Asker> release(int generation, const std::string& name, std::int64_t round);
   // Its completion could not be recorded: nobody may go on. Those who do not.
@@ -53,7 +53,7 @@ class Barriers {
   };
   struct Hopeless {
     std::vector<Asker> askers;  // who are still there
-    registry::BarrierAnswer answer;
+    wire::BarrierAnswer answer;
   };
   // The barriers at which so many as they wait for cannot come any more.
   std::vector<Hopeless> end(Ended ended);
@@ -65,7 +65,7 @@ class Barriers {
 
   // Tells who has come, for an asker who is there and is to be answered before its round is
   // released.
-  [[nodiscard]] registry::BarrierAnswer answer_to(const Asker& asker) const;
+  [[nodiscard]] wire::BarrierAnswer answer_to(const Asker& asker) const;
 
   [[nodiscard]] int generation() const { return generation_; }
   // The last round of each barrier that was released.
@@ -90,11 +90,11 @@ class Barriers {
     std::map<Asker, std::int64_t> leaving{};  // those of complete rounds that are not released
   };
 
-  static void add(Barrier& barrier, const Asker& asker, const registry::BarrierQuestion& question);
+  static void add(Barrier& barrier, const Asker& asker, const wire::BarrierQuestion& question);
   static void remove(Barrier& barrier, const Asker& asker);
 
   [[nodiscard]] bool is_hopeless(const Barrier& barrier) const;
-  [[nodiscard]] registry::BarrierAnswer hopeless_answer(const Barrier& barrier) const;
+  [[nodiscard]] wire::BarrierAnswer hopeless_answer(const Barrier& barrier) const;
 
   int generation_ = 0;
   std::map<job::TaskId, Ended> ended_;

@@ -9,11 +9,11 @@
 namespace gangrun::agents {
 namespace {
 
-using registry::BarrierQuestion;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
+using wire::BarrierQuestion;
 using Next = Barriers::Next;
 
 const job::TaskId kFirst{"worker", 0};
@@ -136,7 +136,7 @@ TEST(BarriersTest, ATaskHasComeWhenAllOfItsProcessesHave) {
   EXPECT_EQ(barriers.come({kSecond, 2}, for_two(1, 1, 2))->next, Next::kWait);
   const auto answer = barriers.answer_to({kSecond, 1});
   EXPECT_THAT(answer.come, ElementsAre(kSecond));
-  EXPECT_THAT(answer.partly, ElementsAre(registry::PartlyCome{kFirst, 1}));
+  EXPECT_THAT(answer.partly, ElementsAre(wire::PartlyCome{kFirst, 1}));
   EXPECT_EQ(barriers.come({kFirst, 2}, for_two(1, 1, 2))->next, Next::kRecord);
 }
 
@@ -185,7 +185,7 @@ TEST(BarriersTest, TasksThatDisagreeAreTold) {
 TEST(BarriersTest, NamesAreLimited) {
   Barriers barriers;
   BarrierQuestion question = for_two(0);
-  for (std::size_t i = 0; i < registry::kMaxBarriers; ++i) {
+  for (std::size_t i = 0; i < wire::kMaxBarriers; ++i) {
     question.name = "b" + std::to_string(i);
     ASSERT_TRUE(barriers.come({kFirst, 1}, question).ok());
   }

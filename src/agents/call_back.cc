@@ -1,7 +1,7 @@
 #include "agents/call_back.h"
 
 #include "base/check.h"
-#include "registry/rest_client.h"
+#include "wire/rest_client.h"
 
 namespace gangrun::agents {
 
@@ -57,8 +57,8 @@ void CallBack::call(const job::TaskId& task, const net::Endpoint& agent) {
   ++calls_;
   const auto submitted = workers_.run(
       [agent, caller = caller_] {
-        return registry::call_back(agent, caller.secret, caller.address, caller.attempt,
-                                   std::chrono::steady_clock::now() + kCallTimeout);
+        return wire::call_back(agent, caller.secret, caller.address, caller.attempt,
+                               std::chrono::steady_clock::now() + kCallTimeout);
       },
       [this, task](const base::Result<>& answer) { on_answer(task, answer); });
   static_assert(net::kMaxQueuedJobs >= kMaxCallsAtOnce);

@@ -6,16 +6,16 @@
 #include <set>
 
 #include "base/test_log.h"
-#include "registry/control.h"
-#include "registry/test_registry.h"
+#include "wire/control.h"
+#include "wire/test_registry.h"
 
 namespace gangrun::agents {
 namespace {
 
-using registry::test_deadline;
 using std::chrono::milliseconds;
 using testing::Contains;
 using testing::HasSubstr;
+using wire::test_deadline;
 
 const base::Secret kSecret("0123");
 const job::Address kMaster{"127.0.0.2", 4000};
@@ -43,12 +43,12 @@ class CallBackTest : public testing::Test {
   std::vector<job::Address> calls;
   std::function<void()> on_call = [] {};
   net::Endpoint agent;
-  registry::ControlServer control{loop, kSecret,
-                                  [this](const job::Address& master) {
-                                    calls.push_back(master);
-                                    on_call();
-                                  },
-                                  log};
+  wire::ControlServer control{loop, kSecret,
+                              [this](const job::Address& master) {
+                                calls.push_back(master);
+                                on_call();
+                              },
+                              log};
   CallBack call_back{loop, log,
                      [this](const job::TaskId& task) { return connected.contains(task); }};
 };

@@ -1,4 +1,4 @@
-#include "registry/control.h"
+#include "wire/control.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 #include "base/json.h"
 #include "job/test_tasks.h"
 #include "net/client.h"
-#include "registry/agent_session.h"
-#include "registry/paths.h"
-#include "registry/rest_client.h"
-#include "registry/test_registry.h"
+#include "wire/agent_session.h"
+#include "wire/paths.h"
+#include "wire/rest_client.h"
+#include "wire/test_registry.h"
 
 namespace gangrun::agents {
 namespace {
@@ -34,14 +34,14 @@ class ControlTest : public testing::Test {
   }
 
   net::HttpResponse ask(const std::string& method, const std::string& path, const std::string& body,
-                        const std::optional<std::string>& token = registry::kJobSecret) {
+                        const std::optional<std::string>& token = wire::kJobSecret) {
     net::HttpRequest request;
     request.method = method;
     request.path = path;
     request.body = body;
     if (token) request.headers.add("Authorization", "Bearer " + *token);
-    auto response = registry::while_serving(
-        loop, [&] { return net::request(endpoint, request, registry::test_deadline()); });
+    auto response = wire::while_serving(
+        loop, [&] { return net::request(endpoint, request, wire::test_deadline()); });
     if (!response.ok()) {
       ADD_FAILURE() << method << " " << path << ": " << response.error().message;
       return {};
@@ -50,19 +50,19 @@ class ControlTest : public testing::Test {
   }
 
   base::Result<> call(const job::Address& master, int attempt) {
-    return registry::while_serving(loop, [&] {
-      return registry::call_back(endpoint, base::Secret(registry::kJobSecret), master, attempt,
-                                 registry::test_deadline());
+    return wire::while_serving(loop, [&] {
+      return wire::call_back(endpoint, base::Secret(wire::kJobSecret), master, attempt,
+                             wire::test_deadline());
     });
   }
 
   net::EventLoop loop;
-  registry::LogRecorder log;
+  wire::LogRecorder log;
   std::vector<job::Address> masters;
   net::Endpoint endpoint;
-  registry::ControlServer control{loop, base::Secret(registry::kJobSecret),
-                                  [this](const job::Address& master) { masters.push_back(master); },
-                                  log};
+  wire::ControlServer control{loop, base::Secret(wire::kJobSecret),
+                              [this](const job::Address& master) { masters.push_back(master); },
+                              log};
 };
 
 TEST_F(ControlTest, WhoDoesNotKnowTheSecretLearnsAndChangesNothing) {
@@ -70,7 +70,7 @@ TEST_F(ControlTest, WhoDoesNotKnowTheSecretLearnsAndChangesNothing) {
   for (const std::string path : {"/v1/master", "/v1/status", "/"}) {
     for (const std::string method : {"GET", "PUT", "POST"}) {
       for (const std::optional<std::string>& token : std::vector<std::optional<std::string>>{
-               {}, "", "wrong", registry::kJobSecret + "0", registry::kJobSecret.substr(1)}) {
+               {}, "", "wrong", wire::kJobSecret + "0", wire::kJobSecret.substr(1)}) {
         const auto response = ask(method, path, body, token);
         EXPECT_EQ(response.status, 401) << method << " " << path;
         EXPECT_EQ(response.body,
@@ -83,19 +83,19 @@ TEST_F(ControlTest, WhoDoesNotKnowTheSecretLearnsAndChangesNothing) {
   ASSERT_EQ(log.lines.size(), 1U);
   EXPECT_THAT(log.lines[0], HasSubstr("refused a request by TLS"));
   EXPECT_THAT(log.lines[0], Not(HasSubstr("wrong")));
-  EXPECT_THAT(log.lines[0], Not(HasSubstr(registry::kJobSecret)));
+  EXPECT_THAT(log.lines[0], Not(HasSubstr(wire::kJobSecret)));
 }
 
 TEST_F(ControlTest, ThereIsNoSessionToBeHad) {
-  for (const std::string token : {"wrong", registry::kJobSecret.c_str()}) {
+  for (const std::string token : {"wrong", wire::kJobSecret.c_str()}) {
     std::optional<base::Code> code;
     const net::Connecting connecting = net::connect_channel(
-        loop, endpoint, std::string(registry::kMasterPath),
-        net::Headers{{"Authorization", "Bearer " + token}}, registry::test_deadline(),
+        loop, endpoint, std::string(wire::kMasterPath),
+        net::Headers{{"Authorization", "Bearer " + token}}, wire::test_deadline(),
         [&](auto channel) { code = channel.error().code; });
-    ASSERT_TRUE(loop.run_until([&] { return code.has_value(); }, registry::test_deadline()));
+    ASSERT_TRUE(loop.run_until([&] { return code.has_value(); }, wire::test_deadline()));
     EXPECT_EQ(*code,
-              token == registry::kJobSecret ? base::Code::kNotFound : base::Code::kUnauthenticated);
+              token == wire::kJobSecret ? base::Code::kNotFound : base::Code::kUnauthenticated);
   }
 }
 
@@ -106,21 +106,21 @@ TEST_F(ControlTest, ACommandIsTakenFromWhoKnowsTheSecretOnly) {
   const auto code_for = [&](const std::string& token) {
     std::optional<base::Code> code;
     const net::Connecting connecting = net::connect_channel(
-        loop, endpoint, std::string(registry::kExecPath),
-        net::Headers{{"Authorization", "Bearer " + token}}, registry::test_deadline(),
+        loop, endpoint, std::string(wire::kExecPath),
+        net::Headers{{"Authorization", "Bearer " + token}}, wire::test_deadline(),
         [&](auto channel) { code = channel.ok() ? base::Code::kCancelled : channel.error().code; });
-    EXPECT_TRUE(loop.run_until([&] { return code.has_value(); }, registry::test_deadline()));
+    EXPECT_TRUE(loop.run_until([&] { return code.has_value(); }, wire::test_deadline()));
     return code;
   };
-  EXPECT_EQ(code_for(registry::kJobSecret), base::Code::kNotFound) << "nobody takes commands";
+  EXPECT_EQ(code_for(wire::kJobSecret), base::Code::kNotFound) << "nobody takes commands";
   control.serve_execs({.refusal = [&] { return refused; },
                        .take = [&](std::unique_ptr<net::Channel>) { ++taken; }});
   EXPECT_EQ(code_for("wrong"), base::Code::kUnauthenticated);
   EXPECT_EQ(taken, 0);
-  EXPECT_EQ(code_for(registry::kJobSecret), base::Code::kCancelled);
-  EXPECT_TRUE(loop.run_until([&] { return taken == 1; }, registry::test_deadline()));
+  EXPECT_EQ(code_for(wire::kJobSecret), base::Code::kCancelled);
+  EXPECT_TRUE(loop.run_until([&] { return taken == 1; }, wire::test_deadline()));
   refused = base::Error{base::Code::kFailedPrecondition, "no process of the task runs"};
-  EXPECT_NE(code_for(registry::kJobSecret), base::Code::kCancelled);
+  EXPECT_NE(code_for(wire::kJobSecret), base::Code::kCancelled);
   EXPECT_EQ(taken, 1);
 }
 
@@ -162,15 +162,15 @@ TEST_F(ControlTest, WrongRequestsAreTold) {
   }
   EXPECT_EQ(ask("GET", "/v1/master", "").status, 405);
   EXPECT_EQ(ask("PUT", "/v1/status", "").status, 404);
-  EXPECT_EQ(ask("PUT", "/v1/master", std::string(registry::kMaxRequestBytes + 1, ' ')).status, 413);
+  EXPECT_EQ(ask("PUT", "/v1/master", std::string(wire::kMaxRequestBytes + 1, ' ')).status, 413);
   EXPECT_THAT(masters, IsEmpty());
 }
 
 // A name, or what is no address of this machine: 203.0.113.0/24 is nobody's.
 TEST_F(ControlTest, ListensEverywhereWhereItsHostIsNoAddressOfThisMachine) {
   for (const std::string host : {"a-name", "203.0.113.7"}) {
-    registry::ControlServer other(
-        loop, base::Secret(registry::kJobSecret),
+    wire::ControlServer other(
+        loop, base::Secret(wire::kJobSecret),
         [this](const job::Address& master) { masters.push_back(master); }, log);
     const auto address = other.listen(host);
     ASSERT_TRUE(address.ok()) << address.error().message;
@@ -186,35 +186,35 @@ class MovingMasterTest : public testing::Test {
  protected:
   void serve(const std::string& host) {
     server.emplace(
-        loop, base::Secret(registry::kJobSecret), DeskOptions{milliseconds(300), seconds(60)},
+        loop, base::Secret(wire::kJobSecret), DeskOptions{milliseconds(300), seconds(60)},
         ServerCallbacks{[] { return job::JobStatus{}; }, [](bool, const std::string&) {}}, log);
     server->serve_agents([this](const DeskEvent& event) {
       if (!std::holds_alternative<Heartbeat>(event)) events.push_back(event);
     });
     server->expect(job::kWorker0, 1);
-    server->publish({1, {{"worker", {registry::kTaskHome}}}});
+    server->publish({1, {{"worker", {wire::kTaskHome}}}});
     const auto port = server->listen_tls(host, 0, certificate);
     ASSERT_TRUE(port.ok()) << port.error().message;
     master = {host, *port};
   }
 
   void open_agent() {
-    registry::AgentSessionCallbacks callbacks;
-    callbacks.on_start = [this](const registry::StartMessage&) {
+    wire::AgentSessionCallbacks callbacks;
+    callbacks.on_start = [this](const wire::StartMessage&) {
       ++starts;
       session->started(1234);
     };
     callbacks.on_stop = [](milliseconds) {};
     callbacks.on_end = [](milliseconds) {};
-    callbacks.on_heartbeat = [] { return registry::HeartbeatMessage{}; };
+    callbacks.on_heartbeat = [] { return wire::HeartbeatMessage{}; };
     callbacks.on_outdated_spec = [this] { ends.emplace_back("outdated"); };
     callbacks.on_lost = [this](const std::string& reason) { ends.push_back(reason); };
     callbacks.on_refused = [this](const std::string& reason) { ends.push_back(reason); };
     const auto address = control.listen("127.0.0.1");
     ASSERT_TRUE(address.ok()) << address.error().message;
-    session = std::make_unique<registry::AgentSession>(
-        loop, endpoint_of(master), base::Secret(registry::kJobSecret),
-        registry::AgentIdentity{job::kWorker0, 1, registry::kTaskHome, 99, {}, {}, *address},
+    session = std::make_unique<wire::AgentSession>(
+        loop, endpoint_of(master), base::Secret(wire::kJobSecret),
+        wire::AgentIdentity{job::kWorker0, 1, wire::kTaskHome, 99, {}, {}, *address},
         std::move(callbacks));
     session->open();
   }
@@ -223,31 +223,31 @@ class MovingMasterTest : public testing::Test {
     return net::Endpoint::on_tls(address.host, address.port, certificate.fingerprint);
   }
   // As the master does that has the report.
-  base::Result<> call_agent(const registry::ControlAddress& address, int attempt) {
-    return registry::while_serving(loop, [&] {
-      return registry::call_back(
-          net::Endpoint::on_tls("127.0.0.1", address.port, address.fingerprint),
-          base::Secret(registry::kJobSecret), master, attempt, registry::test_deadline());
+  base::Result<> call_agent(const wire::ControlAddress& address, int attempt) {
+    return wire::while_serving(loop, [&] {
+      return wire::call_back(net::Endpoint::on_tls("127.0.0.1", address.port, address.fingerprint),
+                             base::Secret(wire::kJobSecret), master, attempt,
+                             wire::test_deadline());
     });
   }
   void wait(const std::string& what, const std::function<bool()>& done) {
-    EXPECT_TRUE(loop.run_until(done, registry::test_deadline())) << "waited for: " << what;
+    EXPECT_TRUE(loop.run_until(done, wire::test_deadline())) << "waited for: " << what;
   }
   void wait_for_events(std::size_t count) {
     wait(base::format("{} events", count), [&] { return events.size() >= count; });
   }
 
   net::EventLoop loop;
-  registry::LogRecorder log;
+  wire::LogRecorder log;
   const net::JobCertificate certificate = *net::make_job_certificate("test", std::chrono::hours(1));
   std::vector<DeskEvent> events;
   std::vector<std::string> ends;
   int starts = 0;
   job::Address master;
   std::optional<Server> server;
-  std::unique_ptr<registry::AgentSession> session;
-  registry::ControlServer control{
-      loop, base::Secret(registry::kJobSecret),
+  std::unique_ptr<wire::AgentSession> session;
+  wire::ControlServer control{
+      loop, base::Secret(wire::kJobSecret),
       [this](const job::Address& address) { session->set_endpoint(endpoint_of(address)); }, log};
 };
 
@@ -267,7 +267,7 @@ TEST_F(MovingMasterTest, TheRunGoesOnUnderAMasterAtAnotherAddress) {
   ASSERT_TRUE(call_agent(*reported.control, 2).ok());
   wait_for_events(2);
   const auto back = std::get<Reattached>(events[0]);
-  EXPECT_EQ(back.state, registry::AgentState::kRunning);
+  EXPECT_EQ(back.state, wire::AgentState::kRunning);
   EXPECT_EQ(back.user_pid, 1234);
   EXPECT_EQ(back.control, reported.control);
   EXPECT_EQ(events[1], DeskEvent(Started{job::kWorker0, 1, 1, 1234}));
@@ -280,7 +280,7 @@ TEST_F(MovingMasterTest, AMasterThatStillAnswersIsLeftForTheOneThatFollowsIt) {
   serve("127.0.0.1");
   open_agent();
   wait_for_events(1);
-  const registry::ControlAddress address = *std::get<Reported>(events[0]).control;
+  const wire::ControlAddress address = *std::get<Reported>(events[0]).control;
   net::Server follower(loop);
   const auto port = follower.listen_tls("127.0.0.2", 0, certificate);
   ASSERT_TRUE(port.ok());

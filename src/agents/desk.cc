@@ -28,16 +28,14 @@ constexpr int kMaxHeartbeatsPerSecond = 2000;
 constexpr int kHeartbeatsInALease = 10;
 
 // Whether a session may begin with it.
-bool may_open(const registry::AgentMessage& message) {
+bool may_open(const wire::AgentMessage& message) {
   return std::visit(
       base::Overloaded{
-          [](const registry::ReportMessage&) { return true; },
-          [](const base::OneOf<
-              registry::StartedMessage, registry::ExitedMessage, registry::HeartbeatMessage,
-              registry::LogMessage, registry::PortLostMessage, registry::FiguresMessage,
-              registry::RendezvousMessage, registry::AskMessage, registry::AnswerMessage> auto&) {
-            return false;
-          },
+          [](const wire::ReportMessage&) { return true; },
+          [](const base::OneOf<wire::StartedMessage, wire::ExitedMessage, wire::HeartbeatMessage,
+                               wire::LogMessage, wire::PortLostMessage, wire::FiguresMessage,
+                               wire::RendezvousMessage, wire::AskMessage,
+                               wire::AnswerMessage> auto&) { return false; },
       },
       message);
 }
@@ -61,7 +59,7 @@ void Desk::expect(const job::TaskId& task, int attempt) {
   Expected& expected = expected_[task];
   if (expected.agent_attempt == attempt) return;
   GANGRUN_CHECK(attempt > expected.attempt, job::to_string(task), attempt, expected.attempt);
-  const std::optional<registry::SessionId> former = expected.session;
+  const std::optional<wire::SessionId> former = expected.session;
   expected = Expected{};
   expected.agent_attempt = expected.attempt = attempt;
   if (former) refuse(*former, base::format("attempt {} takes its place", attempt), false);
@@ -79,17 +77,17 @@ void Desk::set_generation(int newest) {
   rendezvous_.clear();
 }
 
-void Desk::on_opened(registry::SessionId session, base::Instant now) {
+void Desk::on_opened(wire::SessionId session, base::Instant now) {
   const auto [entry, inserted] = sessions_.try_emplace(session);
   GANGRUN_CHECK(inserted, session);
   set_deadline(session, entry->second, now + patience(entry->second));
 }
 
-void Desk::on_frame(registry::SessionId id, std::string_view frame, base::Instant now) {
+void Desk::on_frame(wire::SessionId id, std::string_view frame, base::Instant now) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
   Session& session = found->second;
-  auto message = registry::decode_agent_message(frame);
+  auto message = wire::decode_agent_message(frame);
   const bool opened = session.phase == Phase::kOpened;
   if (!message.ok()) {
     log_once(Offence::kMalformed, opened ? "" : job::to_string(session.task),
@@ -106,7 +104,7 @@ void Desk::on_frame(registry::SessionId id, std::string_view frame, base::Instan
   std::visit([&](auto& value) { handle(id, session, value, now); }, *message);
 }
 
-void Desk::on_closed(registry::SessionId session, std::optional<std::string> farewell) {
+void Desk::on_closed(wire::SessionId session, std::optional<std::string> farewell) {
   auto lost = remove(session);
   if (!lost) return;
   lost->farewell = std::move(farewell);
@@ -126,7 +124,7 @@ void Desk::on_time(base::Instant now) {
     }
   }
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
-    const registry::SessionId id = deadlines_.begin()->second;
+    const wire::SessionId id = deadlines_.begin()->second;
     auto lost = remove(id);
     const std::string_view reason = lost ? "no heartbeat for too long" : "did not report in time";
     log_once(Offence::kSilent, lost ? job::to_string(lost->task) : "", reason);
@@ -135,7 +133,7 @@ void Desk::on_time(base::Instant now) {
   }
 }
 
-void Desk::handle(registry::SessionId id, Session& session, const registry::ReportMessage& message,
+void Desk::handle(wire::SessionId id, Session& session, const wire::ReportMessage& message,
                   base::Instant now) {
   if (session.phase == Phase::kOpened) {
     first_report(id, session, message, now);
@@ -144,7 +142,7 @@ void Desk::handle(registry::SessionId id, Session& session, const registry::Repo
   }
 }
 
-std::optional<Desk::Objection> Desk::objection_to(const registry::ReportMessage& message) const {
+std::optional<Desk::Objection> Desk::objection_to(const wire::ReportMessage& message) const {
   const auto found = expected_.find(message.task);
   if (found == expected_.end()) return Objection{Offence::kUnknown, "the job has no such task"};
   const Expected& expected = found->second;
@@ -164,8 +162,8 @@ std::optional<Desk::Objection> Desk::objection_to(const registry::ReportMessage&
                      base::format("generation {} is unknown, the newest is {}", message.generation,
                                   newest_generation_)};
   }
-  const bool runs = message.state == registry::AgentState::kStarting ||
-                    message.state == registry::AgentState::kRunning;
+  const bool runs =
+      message.state == wire::AgentState::kStarting || message.state == wire::AgentState::kRunning;
   if (message.run_attempt > expected.attempt || (runs && message.run_attempt < expected.attempt)) {
     return Objection{message.run_attempt < expected.attempt ? Offence::kLate : Offence::kUnknown,
                      base::format("attempt {} is reported, attempt {} is the current one",
@@ -174,8 +172,8 @@ std::optional<Desk::Objection> Desk::objection_to(const registry::ReportMessage&
   return std::nullopt;
 }
 
-void Desk::first_report(registry::SessionId id, Session& session,
-                        const registry::ReportMessage& message, base::Instant now) {
+void Desk::first_report(wire::SessionId id, Session& session, const wire::ReportMessage& message,
+                        base::Instant now) {
   if (auto objection = objection_to(message)) {
     log_once(objection->offence, job::to_string(message.task), objection->reason);
     return refuse(id, objection->reason, objection->retry);
@@ -183,10 +181,10 @@ void Desk::first_report(registry::SessionId id, Session& session,
   attach(id, session, message, now);
 }
 
-void Desk::attach(registry::SessionId id, Session& session, const registry::ReportMessage& message,
+void Desk::attach(wire::SessionId id, Session& session, const wire::ReportMessage& message,
                   base::Instant now) {
   Expected& expected = expected_.at(message.task);
-  const bool has_run = message.state != registry::AgentState::kWaiting;
+  const bool has_run = message.state != wire::AgentState::kWaiting;
   const bool known = expected.address.has_value() || has_run;
   const bool moved = !has_run && expected.address != message.address;
   const int current = expected.attempt;
@@ -197,18 +195,18 @@ void Desk::attach(registry::SessionId id, Session& session, const registry::Repo
   session.attempt = has_run ? message.run_attempt : message.attempt;
   session.generation = message.generation;
   switch (message.state) {
-    case registry::AgentState::kWaiting: session.phase = Phase::kWaiting; break;
-    case registry::AgentState::kStarting: session.phase = Phase::kStarting; break;
-    case registry::AgentState::kRunning: session.phase = Phase::kRunning; break;
-    case registry::AgentState::kExited: session.phase = Phase::kEnded; break;
+    case wire::AgentState::kWaiting: session.phase = Phase::kWaiting; break;
+    case wire::AgentState::kStarting: session.phase = Phase::kStarting; break;
+    case wire::AgentState::kRunning: session.phase = Phase::kRunning; break;
+    case wire::AgentState::kExited: session.phase = Phase::kEnded; break;
   }
   session.renewed_at = now;
   set_deadline(id, session, now + patience(session));
-  send(id, registry::WelcomeMessage{options_.heartbeat, options_.master_lost});
+  send(id, wire::WelcomeMessage{options_.heartbeat, options_.master_lost});
   const bool is_current = has_run && message.run_attempt == current;
   if (known) {
     output_.event(Reattached{message.task, current, message.address, message.pid,
-                             is_current ? message.state : registry::AgentState::kWaiting,
+                             is_current ? message.state : wire::AgentState::kWaiting,
                              is_current ? message.generation : 0, message.user_pid,
                              message.more_ports, message.address_reason, message.control});
   }
@@ -217,7 +215,7 @@ void Desk::attach(registry::SessionId id, Session& session, const registry::Repo
                            message.address_reason, message.control});
   }
   if (!is_current) return;
-  if (message.state == registry::AgentState::kRunning) {
+  if (message.state == wire::AgentState::kRunning) {
     tell_started(Started{message.task, current, message.generation, message.user_pid});
   } else if (message.exit) {
     tell_exited(job::Exited{message.task, current, message.exit->report, now - message.exit->ago});
@@ -238,13 +236,13 @@ void Desk::tell_exited(job::Exited event) {
   output_.event(std::move(event));
 }
 
-void Desk::new_address(Session& session, const registry::ReportMessage& message) {
+void Desk::new_address(Session& session, const wire::ReportMessage& message) {
   const std::string who = job::to_string(session.task);
   Expected& expected = expected_.at(session.task);
   if (message.task != session.task || message.attempt != expected.agent_attempt) {
     return log_once(Offence::kUnexpected, who, "reports as another task or attempt");
   }
-  if (message.state != registry::AgentState::kWaiting || session.phase == Phase::kStarting ||
+  if (message.state != wire::AgentState::kWaiting || session.phase == Phase::kStarting ||
       session.phase == Phase::kRunning) {
     return log_once(Offence::kUnexpected, who, "reports again while it runs");
   }
@@ -275,7 +273,7 @@ bool Desk::is_current(const Session& session, std::string_view what, int attempt
   return true;
 }
 
-void Desk::handle(registry::SessionId, Session& session, const registry::StartedMessage& message,
+void Desk::handle(wire::SessionId, Session& session, const wire::StartedMessage& message,
                   base::Instant) {
   if (!is_current(session, "started", message.attempt, message.generation)) return;
   if (session.phase != Phase::kStarting) {
@@ -286,7 +284,7 @@ void Desk::handle(registry::SessionId, Session& session, const registry::Started
   tell_started(Started{session.task, session.attempt, message.generation, message.pid});
 }
 
-void Desk::handle(registry::SessionId, Session& session, const registry::ExitedMessage& message,
+void Desk::handle(wire::SessionId, Session& session, const wire::ExitedMessage& message,
                   base::Instant now) {
   if (!is_current(session, "exited", message.attempt, message.generation)) return;
   if (session.phase != Phase::kStarting && session.phase != Phase::kRunning) {
@@ -297,22 +295,21 @@ void Desk::handle(registry::SessionId, Session& session, const registry::ExitedM
       job::Exited{session.task, session.attempt, message.exit.report, now - message.exit.ago});
 }
 
-void Desk::handle(registry::SessionId id, Session& session,
-                  const registry::HeartbeatMessage& message, base::Instant now) {
+void Desk::handle(wire::SessionId id, Session& session, const wire::HeartbeatMessage& message,
+                  base::Instant now) {
   session.renewed_at = now;
   Heartbeat event{session.task, expected_.at(session.task).attempt, message.memory_bytes,
                   message.cpu_seconds, message.progress};
-  send(id, registry::AliveMessage{});
+  send(id, wire::AliveMessage{});
   output_.event(std::move(event));
 }
 
-void Desk::handle(registry::SessionId, Session& session, registry::LogMessage& message,
-                  base::Instant) {
+void Desk::handle(wire::SessionId, Session& session, wire::LogMessage& message, base::Instant) {
   output_.event(LogLines{session.task, expected_.at(session.task).attempt, message.stream,
                          std::move(message.lines), message.dropped, std::move(message.incomplete)});
 }
 
-void Desk::handle(registry::SessionId, Session& session, const registry::PortLostMessage& message,
+void Desk::handle(wire::SessionId, Session& session, const wire::PortLostMessage& message,
                   base::Instant) {
   if (!is_current(session, "port_lost", message.attempt, message.generation)) return;
   if (session.port_lost) {
@@ -335,8 +332,7 @@ bool Desk::is_running(const Session& session, std::string_view what, int attempt
   return false;
 }
 
-void Desk::handle(registry::SessionId, Session& session, registry::FiguresMessage& message,
-                  base::Instant) {
+void Desk::handle(wire::SessionId, Session& session, wire::FiguresMessage& message, base::Instant) {
   if (!is_running(session, "figures", message.attempt, message.generation)) return;
   output_.event(FiguresTold{session.task, message.attempt, std::move(message.figures)});
 }
@@ -386,7 +382,7 @@ bool Desk::send_start(const job::TaskId& task, int attempt, int restarts, Starts
   return true;
 }
 
-void Desk::send(registry::SessionId id, const registry::MasterMessage& message) {
+void Desk::send(wire::SessionId id, const wire::MasterMessage& message) {
   output_.send(id, std::make_shared<const std::string>(encode(message)));
 }
 
@@ -402,14 +398,14 @@ bool Desk::send_stop(const job::TaskId& task, std::chrono::milliseconds grace) {
     tell_exited(job::Exited{task, current, report, session->renewed_at});
     return true;
   }
-  send(id, registry::StopMessage{grace});
+  send(id, wire::StopMessage{grace});
   return true;
 }
 
 bool Desk::send_end(const job::TaskId& task, std::chrono::milliseconds grace) {
   const auto [id, session] = session_of(task);
   if (session == nullptr) return false;
-  send(id, registry::EndMessage{grace});
+  send(id, wire::EndMessage{grace});
   return true;
 }
 
@@ -426,19 +422,19 @@ base::Duration Desk::patience(const Session& session) const {
   return options_.heartbeat * kMissedHeartbeats;
 }
 
-void Desk::set_deadline(registry::SessionId id, Session& session, base::Instant deadline) {
+void Desk::set_deadline(wire::SessionId id, Session& session, base::Instant deadline) {
   deadlines_.erase({session.deadline, id});
   session.deadline = deadline;
   deadlines_.emplace(deadline, id);
 }
 
-void Desk::refuse(registry::SessionId id, const std::string& reason, bool retry) {
+void Desk::refuse(wire::SessionId id, const std::string& reason, bool retry) {
   remove(id);
-  send(id, registry::RefusedMessage{reason, retry});
+  send(id, wire::RefusedMessage{reason, retry});
   output_.close(id, reason);
 }
 
-std::optional<SessionLost> Desk::remove(registry::SessionId id) {
+std::optional<SessionLost> Desk::remove(wire::SessionId id) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return std::nullopt;
   const Session session = std::move(found->second);
@@ -452,7 +448,7 @@ std::optional<SessionLost> Desk::remove(registry::SessionId id) {
   return SessionLost{session.task, expected->second.attempt, session.renewed_at, {}};
 }
 
-std::pair<registry::SessionId, Desk::Session*> Desk::session_of(const job::TaskId& task) {
+std::pair<wire::SessionId, Desk::Session*> Desk::session_of(const job::TaskId& task) {
   const auto found = expected_.find(task);
   if (found == expected_.end() || !found->second.session) return {0, nullptr};
   return {*found->second.session, &sessions_.at(*found->second.session)};

@@ -22,7 +22,7 @@
 #include "job/ends.h"
 #include "job/exit_report.h"
 #include "job/task_id.h"
-#include "registry/messages.h"
+#include "wire/messages.h"
 
 namespace gangrun::agents {
 
@@ -48,7 +48,7 @@ struct Reported {
   std::int64_t pid = 0;  // of the agent
   std::vector<std::uint16_t> more_ports{};
   std::string address_reason{};
-  std::optional<registry::ControlAddress> control{};
+  std::optional<wire::ControlAddress> control{};
 
   friend bool operator==(const Reported&, const Reported&) = default;
 };
@@ -61,12 +61,12 @@ struct Reattached {
   job::Address address;
   std::int64_t pid = 0;
   // Of the current attempt; kWaiting where the agent knows nothing of it yet.
-  registry::AgentState state = registry::AgentState::kWaiting;
+  wire::AgentState state = wire::AgentState::kWaiting;
   int generation = 0;
   std::int64_t user_pid = 0;
   std::vector<std::uint16_t> more_ports{};
   std::string address_reason{};
-  std::optional<registry::ControlAddress> control{};
+  std::optional<wire::ControlAddress> control{};
 
   friend bool operator==(const Reattached&, const Reattached&) = default;
 };
@@ -94,7 +94,7 @@ struct Heartbeat {
 struct LogLines {
   job::TaskId task;
   int attempt = 1;
-  registry::Stream stream = registry::Stream::kOut;
+  wire::Stream stream = wire::Stream::kOut;
   std::vector<std::string> lines;
   std::int64_t dropped = 0;
   std::string incomplete{};  // why lines are not in the task's log file
@@ -133,7 +133,7 @@ struct FiguresTold {
 // The task's agent asks the master; to be answered by send_answer().
 struct Asked {
   job::TaskId task;
-  registry::AskMessage question;
+  wire::AskMessage question;
 
   friend bool operator==(const Asked&, const Asked&) = default;
 };
@@ -141,7 +141,7 @@ struct Asked {
 // To a send_ask().
 struct Answered {
   job::TaskId task;
-  registry::AnswerMessage answer;
+  wire::AnswerMessage answer;
 
   friend bool operator==(const Answered&, const Answered&) = default;
 };
@@ -154,9 +154,9 @@ using DeskEvent = std::variant<Reported, Reattached, Started, job::Exited, Heart
 class DeskOutput {
  public:
   virtual ~DeskOutput() = default;
-  virtual void send(registry::SessionId session, registry::Frame frame) = 0;
+  virtual void send(wire::SessionId session, wire::Frame frame) = 0;
   // The desk has forgotten the session. What was sent before is still to be delivered.
-  virtual void close(registry::SessionId session, std::string_view reason) = 0;
+  virtual void close(wire::SessionId session, std::string_view reason) = 0;
   virtual void event(DeskEvent event) = 0;
 };
 
@@ -176,7 +176,7 @@ struct KnownPlace {
   bool connected = false;               // an agent's session is open
   bool by_rest = false;                 // reported without an agent
   // Of its agent, on the host of its address.
-  std::optional<registry::ControlAddress> control{};
+  std::optional<wire::ControlAddress> control{};
 
   friend bool operator==(const KnownPlace&, const KnownPlace&) = default;
 };
@@ -196,10 +196,10 @@ class Desk {
   // Tells a new desk what its predecessor had published: runs of later generations are refused.
   void set_generation(int newest);
 
-  void on_opened(registry::SessionId session, base::Instant now);
-  void on_frame(registry::SessionId id, std::string_view frame, base::Instant now);
+  void on_opened(wire::SessionId session, base::Instant now);
+  void on_frame(wire::SessionId id, std::string_view frame, base::Instant now);
   // The other side is gone. Sessions that the desk closed itself may be named too.
-  void on_closed(registry::SessionId session, std::optional<std::string> farewell = {});
+  void on_closed(wire::SessionId session, std::optional<std::string> farewell = {});
   // When on_time() has something to do next, if ever.
   [[nodiscard]] std::optional<base::Instant> next_deadline() const;
   void on_time(base::Instant now);
@@ -217,9 +217,9 @@ class Desk {
   // attempt, nothing is sent: Exited follows at once.
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
-  bool send_ask(const job::TaskId& task, registry::AskMessage question);
+  bool send_ask(const job::TaskId& task, wire::AskMessage question);
   // Nobody waits for one whose session is gone.
-  void send_answer(const job::TaskId& task, registry::AnswerMessage answer);
+  void send_answer(const job::TaskId& task, wire::AnswerMessage answer);
 
   // A key of the rendezvous from outside the gang. kFailedPrecondition before the first generation.
   base::Result<> put_key(const std::string& key, std::string value);
@@ -263,71 +263,69 @@ class Desk {
     int started_attempt = 0;
     int exited_attempt = 0;
     std::optional<job::Address> address;
-    std::optional<registry::ControlAddress> control;
-    std::optional<registry::SessionId> session;
+    std::optional<wire::ControlAddress> control;
+    std::optional<wire::SessionId> session;
     bool by_rest = false;
   };
 
-  void handle(registry::SessionId id, Session& session, const registry::ReportMessage& message,
+  void handle(wire::SessionId id, Session& session, const wire::ReportMessage& message,
               base::Instant now);
-  void handle(registry::SessionId id, Session& session, const registry::StartedMessage& message,
+  void handle(wire::SessionId id, Session& session, const wire::StartedMessage& message,
               base::Instant now);
-  void handle(registry::SessionId id, Session& session, const registry::ExitedMessage& message,
+  void handle(wire::SessionId id, Session& session, const wire::ExitedMessage& message,
               base::Instant now);
-  void handle(registry::SessionId id, Session& session, const registry::HeartbeatMessage& message,
+  void handle(wire::SessionId id, Session& session, const wire::HeartbeatMessage& message,
               base::Instant now);
-  void handle(registry::SessionId id, Session& session, registry::LogMessage& message,
+  void handle(wire::SessionId id, Session& session, wire::LogMessage& message, base::Instant now);
+  void handle(wire::SessionId id, Session& session, const wire::PortLostMessage& message,
               base::Instant now);
-  void handle(registry::SessionId id, Session& session, const registry::PortLostMessage& message,
+  void handle(wire::SessionId id, Session& session, wire::FiguresMessage& message,
               base::Instant now);
-  void handle(registry::SessionId id, Session& session, registry::FiguresMessage& message,
+  void handle(wire::SessionId id, Session& session, wire::RendezvousMessage& message,
               base::Instant now);
-  void handle(registry::SessionId id, Session& session, registry::RendezvousMessage& message,
-              base::Instant now);
-  void handle(registry::SessionId id, Session& session, registry::AskMessage& message,
-              base::Instant now);
-  void handle(registry::SessionId id, Session& session, registry::AnswerMessage& message,
+  void handle(wire::SessionId id, Session& session, wire::AskMessage& message, base::Instant now);
+  void handle(wire::SessionId id, Session& session, wire::AnswerMessage& message,
               base::Instant now);
 
-  void first_report(registry::SessionId id, Session& session,
-                    const registry::ReportMessage& message, base::Instant now);
+  void first_report(wire::SessionId id, Session& session, const wire::ReportMessage& message,
+                    base::Instant now);
   // Why a first report does not count; empty when it does.
   struct Objection {
     Offence offence = Offence::kUnknown;
     std::string reason;
     bool retry = false;
   };
-  [[nodiscard]] std::optional<Objection> objection_to(const registry::ReportMessage& message) const;
-  void attach(registry::SessionId id, Session& session, const registry::ReportMessage& message,
+  [[nodiscard]] std::optional<Objection> objection_to(const wire::ReportMessage& message) const;
+  void attach(wire::SessionId id, Session& session, const wire::ReportMessage& message,
               base::Instant now);
   // Events of the current attempt that were not told before.
   void tell_started(Started event);
   void tell_exited(job::Exited event);
-  void new_address(Session& session, const registry::ReportMessage& message);
+  void new_address(Session& session, const wire::ReportMessage& message);
   // Why the store did not do it, or nothing; a get that waits is not answered.
-  base::Result<> rendezvous(registry::SessionId id, const Session& session,
-                            registry::RendezvousMessage& message);
+  base::Result<> rendezvous(wire::SessionId id, const Session& session,
+                            wire::RendezvousMessage& message);
   void tell(const std::vector<RendezvousStore::Reader>& readers, const std::string& value);
   // Whether a message of this attempt and generation is about the run that the session was told to
   // start; logs where not.
   bool is_current(const Session& session, std::string_view what, int attempt, int generation);
   // Likewise, of a run that goes on as far as its agent has told.
   bool is_running(const Session& session, std::string_view what, int attempt, int generation);
-  void set_deadline(registry::SessionId id, Session& session, base::Instant deadline);
-  void send(registry::SessionId id, const registry::MasterMessage& message);
-  void refuse(registry::SessionId id, const std::string& reason, bool retry);
+  void set_deadline(wire::SessionId id, Session& session, base::Instant deadline);
+  void send(wire::SessionId id, const wire::MasterMessage& message);
+  void refuse(wire::SessionId id, const std::string& reason, bool retry);
   // Forgets a session; what it held, if the task still expects it.
-  std::optional<SessionLost> remove(registry::SessionId id);
+  std::optional<SessionLost> remove(wire::SessionId id);
   [[nodiscard]] base::Duration patience(const Session& session) const;
-  std::pair<registry::SessionId, Session*> session_of(const job::TaskId& task);
+  std::pair<wire::SessionId, Session*> session_of(const job::TaskId& task);
   void log_once(Offence offence, const std::string& who, std::string_view what);
 
   DeskOptions options_;
   DeskOutput& output_;
   base::Logger& logger_;
   std::map<job::TaskId, Expected> expected_;
-  std::map<registry::SessionId, Session> sessions_;
-  std::set<std::pair<base::Instant, registry::SessionId>> deadlines_;
+  std::map<wire::SessionId, Session> sessions_;
+  std::set<std::pair<base::Instant, wire::SessionId>> deadlines_;
   std::set<std::pair<Offence, std::string>> logged_;
   int newest_generation_ = 0;
   RendezvousStore rendezvous_;  // of the newest generation

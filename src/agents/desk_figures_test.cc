@@ -9,7 +9,7 @@
 #include "agents/starts.h"
 #include "agents/test_desk.h"
 #include "job/test_tasks.h"
-#include "registry/test_registry.h"
+#include "wire/test_registry.h"
 
 namespace gangrun::agents {
 namespace {
@@ -25,40 +25,40 @@ class DeskFiguresTest : public testing::Test {
   void SetUp() override {
     desk.expect(job::kWorker0, 1);
     desk.on_opened(1, now);
-    frame(registry::ReportMessage{
-        job::kWorker0, 1, {"h", 1}, 9, registry::AgentState::kWaiting, 0, 0, 0, {}});
+    frame(wire::ReportMessage{
+        job::kWorker0, 1, {"h", 1}, 9, wire::AgentState::kWaiting, 0, 0, 0, {}});
     Starts starts({1, {}});
     desk.send_start(job::kWorker0, 1, 0, starts);
-    frame(registry::StartedMessage{1, 1, 5});
+    frame(wire::StartedMessage{1, 1, 5});
     out.events.clear();
     out.sent.clear();
   }
 
-  void frame(const registry::AgentMessage& message) { desk.on_frame(1, encode(message), now); }
+  void frame(const wire::AgentMessage& message) { desk.on_frame(1, encode(message), now); }
 
   base::Instant now = base::Instant(std::chrono::seconds(1000));
   Recorder out;
-  registry::LogRecorder log;
+  wire::LogRecorder log;
   Desk desk{DeskOptions{milliseconds(1000), milliseconds(60'000)}, out, log};
 };
 
 TEST_F(DeskFiguresTest, TheyArePassedOn) {
   const job::Figures figures = {{"step", job::Figure(std::int64_t{1})}};
-  frame(registry::FiguresMessage{1, 1, figures});
+  frame(wire::FiguresMessage{1, 1, figures});
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(FiguresTold{job::kWorker0, 1, figures})));
 }
 
 TEST_F(DeskFiguresTest, OfAnotherRunNothingCounts) {
-  frame(registry::FiguresMessage{2, 1, {}});
-  frame(registry::FiguresMessage{1, 2, {}});
+  frame(wire::FiguresMessage{2, 1, {}});
+  frame(wire::FiguresMessage{1, 2, {}});
   EXPECT_THAT(out.events, IsEmpty());
   EXPECT_EQ(log.lines.size(), 2U);
 }
 
 TEST_F(DeskFiguresTest, AfterItsEndARunHasNoneAnyMore) {
-  frame(registry::ExitedMessage{1, 1, {}});
+  frame(wire::ExitedMessage{1, 1, {}});
   out.events.clear();
-  frame(registry::FiguresMessage{1, 1, {}});
+  frame(wire::FiguresMessage{1, 1, {}});
   EXPECT_THAT(out.events, IsEmpty());
   EXPECT_THAT(log.lines, ElementsAre(HasSubstr("figures without a run")));
 }

@@ -6,38 +6,37 @@
 // The keys by which the processes of a gang find each other, and what is told them from outside.
 namespace gangrun::agents {
 
-void Desk::handle(registry::SessionId id, Session& session, registry::RendezvousMessage& message,
+void Desk::handle(wire::SessionId id, Session& session, wire::RendezvousMessage& message,
                   base::Instant) {
   if (!is_current(session, "rendezvous", message.attempt, message.generation)) return;
   const base::Result<> done = rendezvous(id, session, message);
   if (done.ok()) return;
   log_once(Offence::kRendezvous, job::to_string(session.task), done.error().message);
-  send(id,
-       registry::RendezvousAnswerMessage{message.attempt, message.id, "", done.error().message});
+  send(id, wire::RendezvousAnswerMessage{message.attempt, message.id, "", done.error().message});
 }
 
-base::Result<> Desk::rendezvous(registry::SessionId id, const Session& session,
-                                registry::RendezvousMessage& message) {
+base::Result<> Desk::rendezvous(wire::SessionId id, const Session& session,
+                                wire::RendezvousMessage& message) {
   if (message.generation != newest_generation_) {
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("generation {} is over", message.generation)};
   }
-  registry::RendezvousAnswerMessage answer{message.attempt, message.id, "", ""};
+  wire::RendezvousAnswerMessage answer{message.attempt, message.id, "", ""};
   switch (message.action) {
-    case registry::RendezvousAction::kGet: {
+    case wire::RendezvousAction::kGet: {
       const std::string* value = rendezvous_.find(message.key);
       if (value == nullptr) return rendezvous_.wait(message.key, {id, message.attempt, message.id});
       answer.value = *value;
       send(id, answer);
       return {};
     }
-    case registry::RendezvousAction::kPut: {
+    case wire::RendezvousAction::kPut: {
       GANGRUN_ASSIGN(const auto readers, rendezvous_.put(session.task, message.key, message.value));
       send(id, answer);
       tell(readers, message.value);
       return {};
     }
-    case registry::RendezvousAction::kDelete: {
+    case wire::RendezvousAction::kDelete: {
       rendezvous_.erase(message.key);
       send(id, answer);
       return {};
@@ -48,7 +47,7 @@ base::Result<> Desk::rendezvous(registry::SessionId id, const Session& session,
 
 void Desk::tell(const std::vector<RendezvousStore::Reader>& readers, const std::string& value) {
   for (const RendezvousStore::Reader& reader : readers) {
-    send(reader.session, registry::RendezvousAnswerMessage{reader.attempt, reader.id, value, ""});
+    send(reader.session, wire::RendezvousAnswerMessage{reader.attempt, reader.id, value, ""});
   }
 }
 

@@ -8,7 +8,7 @@
 #include "agents/starts.h"
 #include "agents/test_desk.h"
 #include "base/format.h"
-#include "registry/test_registry.h"
+#include "wire/test_registry.h"
 
 namespace gangrun::agents {
 namespace {
@@ -21,16 +21,16 @@ using testing::IsEmpty;
 // "7: value" or "7: refused, why" for each answer, with its session before it.
 class Answers final : public DeskOutput {
  public:
-  void send(registry::SessionId session, registry::Frame frame) override {
-    const auto message = registry::decode_master_message(*frame);
+  void send(wire::SessionId session, wire::Frame frame) override {
+    const auto message = wire::decode_master_message(*frame);
     ASSERT_TRUE(message.ok()) << *frame;
-    const auto* answer = std::get_if<registry::RendezvousAnswerMessage>(&*message);
+    const auto* answer = std::get_if<wire::RendezvousAnswerMessage>(&*message);
     if (answer == nullptr) return;
     const std::string value = answer->value.empty() ? "done" : answer->value;
     const std::string what = answer->refused.empty() ? value : "refused, " + answer->refused;
     told.push_back(base::format("{} to {}: {}", answer->id, session, what));
   }
-  void close(registry::SessionId, std::string_view) override {}
+  void close(wire::SessionId, std::string_view) override {}
   void event(DeskEvent) override {}
   std::vector<std::string> take() { return std::exchange(told, {}); }
 
@@ -41,46 +41,46 @@ class Answers final : public DeskOutput {
 class DeskRendezvousTest : public testing::Test {
  protected:
   void SetUp() override {
-    for (const registry::SessionId session : {1, 2}) {
+    for (const wire::SessionId session : {1, 2}) {
       desk.expect(task(session), 1);
-      attach(session, registry::AgentState::kWaiting, 0, 0);
+      attach(session, wire::AgentState::kWaiting, 0, 0);
     }
     start(1, 1);
   }
 
-  static job::TaskId task(registry::SessionId session) {
+  static job::TaskId task(wire::SessionId session) {
     return {"worker", static_cast<int>(session) - 1};
   }
-  void frame(registry::SessionId session, const registry::AgentMessage& message) {
+  void frame(wire::SessionId session, const wire::AgentMessage& message) {
     desk.on_frame(session, encode(message), now);
   }
-  void attach(registry::SessionId session, registry::AgentState state, int run, int generation) {
+  void attach(wire::SessionId session, wire::AgentState state, int run, int generation) {
     desk.on_opened(session, now);
     frame(session,
-          registry::ReportMessage{task(session), 1, {"h", 1}, 9, state, run, generation, 0, {}});
+          wire::ReportMessage{task(session), 1, {"h", 1}, 9, state, run, generation, 0, {}});
   }
-  void start_one(registry::SessionId session, int attempt, int generation) {
+  void start_one(wire::SessionId session, int attempt, int generation) {
     Starts starts({generation, {}});
     desk.send_start(task(session), attempt, 0, starts);
-    frame(session, registry::StartedMessage{attempt, generation, 5});
+    frame(session, wire::StartedMessage{attempt, generation, 5});
   }
   void start(int attempt, int generation) {
-    for (const registry::SessionId session : {1, 2}) start_one(session, attempt, generation);
+    for (const wire::SessionId session : {1, 2}) start_one(session, attempt, generation);
   }
-  void ask(registry::SessionId session, std::int64_t id, registry::RendezvousAction action,
+  void ask(wire::SessionId session, std::int64_t id, wire::RendezvousAction action,
            std::string value = "", int run = 1) {
-    frame(session, registry::RendezvousMessage{run, run, id, action, "global/0", std::move(value)});
+    frame(session, wire::RendezvousMessage{run, run, id, action, "global/0", std::move(value)});
   }
 
   base::Instant now = base::Instant(std::chrono::seconds(1000));
   Answers out;
-  registry::LogRecorder log;
+  wire::LogRecorder log;
   Desk desk{DeskOptions{milliseconds(1000), milliseconds(60'000)}, out, log};
 };
 
-constexpr auto kGet = registry::RendezvousAction::kGet;
-constexpr auto kPut = registry::RendezvousAction::kPut;
-constexpr auto kDelete = registry::RendezvousAction::kDelete;
+constexpr auto kGet = wire::RendezvousAction::kGet;
+constexpr auto kPut = wire::RendezvousAction::kPut;
+constexpr auto kDelete = wire::RendezvousAction::kDelete;
 
 TEST_F(DeskRendezvousTest, AGetIsAnsweredWhenTheKeyIsThere) {
   ask(2, 7, kGet);
@@ -115,7 +115,7 @@ TEST_F(DeskRendezvousTest, AProcessOfAnOldGenerationIsRefused) {
 
 TEST_F(DeskRendezvousTest, ATaskThatComesBackInItsGenerationStartsWithoutItsOldKeys) {
   ask(1, 3, kPut, "of the dead process");
-  frame(1, registry::ExitedMessage{1, 1, {}});
+  frame(1, wire::ExitedMessage{1, 1, {}});
   start_one(1, 2, 1);
   out.take();
   ask(2, 7, kGet);
@@ -123,8 +123,8 @@ TEST_F(DeskRendezvousTest, ATaskThatComesBackInItsGenerationStartsWithoutItsOldK
 }
 
 TEST_F(DeskRendezvousTest, AnotherRunThanTheCurrentOneIsNotHeard) {
-  frame(1, registry::RendezvousMessage{2, 1, 3, kPut, "global/0", "x"});
-  frame(1, registry::RendezvousMessage{1, 2, 3, kPut, "global/0", "x"});
+  frame(1, wire::RendezvousMessage{2, 1, 3, kPut, "global/0", "x"});
+  frame(1, wire::RendezvousMessage{1, 2, 3, kPut, "global/0", "x"});
   EXPECT_THAT(out.take(), IsEmpty());
   EXPECT_EQ(log.lines.size(), 2U);
 }
@@ -140,29 +140,29 @@ TEST_F(DeskRendezvousTest, WhoHasGoneIsNotAnswered) {
 TEST_F(DeskRendezvousTest, ASuccessorLearnsTheKeysFromTheAgents) {
   Desk next{DeskOptions{milliseconds(1000), milliseconds(60'000)}, out, log};
   next.set_generation(1);
-  const auto reattach = [&](registry::SessionId session) {
+  const auto reattach = [&](wire::SessionId session) {
     next.expect(task(session), 1);
     next.on_opened(session, now);
     next.on_frame(session,
-                  encode(registry::ReportMessage{
-                      task(session), 1, {"h", 1}, 9, registry::AgentState::kRunning, 1, 1, 5, {}}),
+                  encode(wire::ReportMessage{
+                      task(session), 1, {"h", 1}, 9, wire::AgentState::kRunning, 1, 1, 5, {}}),
                   now);
   };
   reattach(2);
-  next.on_frame(2, encode(registry::RendezvousMessage{1, 1, 7, kGet, "global/0", ""}), now);
+  next.on_frame(2, encode(wire::RendezvousMessage{1, 1, 7, kGet, "global/0", ""}), now);
   reattach(1);
-  next.on_frame(1, encode(registry::RendezvousMessage{1, 1, 9, kPut, "global/0", "x"}), now);
+  next.on_frame(1, encode(wire::RendezvousMessage{1, 1, 9, kPut, "global/0", "x"}), now);
   EXPECT_THAT(out.take(), ElementsAre("9 to 1: done", "7 to 2: x"));
 }
 
 TEST_F(DeskRendezvousTest, AKeyFromOutsideIsForAllAndForItsGeneration) {
-  ask(1, 7, registry::RendezvousAction::kGet);
+  ask(1, 7, wire::RendezvousAction::kGet);
   EXPECT_TRUE(desk.put_key("global/0", "end").ok());
-  ask(2, 8, registry::RendezvousAction::kGet);
+  ask(2, 8, wire::RendezvousAction::kGet);
   EXPECT_THAT(out.take(), ElementsAre("7 to 1: end", "8 to 2: end"));
   // No task has put it: none takes it along.
   start_one(1, 2, 1);
-  ask(2, 9, registry::RendezvousAction::kGet);
+  ask(2, 9, wire::RendezvousAction::kGet);
   EXPECT_THAT(out.take(), ElementsAre("9 to 2: end"));
 }
 

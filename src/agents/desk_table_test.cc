@@ -6,32 +6,32 @@
 #include "agents/test_desk.h"
 #include "base/format.h"
 #include "job/test_tasks.h"
-#include "registry/test_registry.h"
+#include "wire/test_registry.h"
 
 namespace gangrun::agents {
 namespace {
 
 using job::kWorker0;
-using registry::AgentMessage;
-using registry::AgentState;
-using registry::AliveMessage;
-using registry::ExitedMessage;
-using registry::HeartbeatMessage;
-using registry::kMaxAgentMessageBytes;
-using registry::kTaskHome;
-using registry::LogMessage;
-using registry::LogRecorder;
-using registry::MasterMessage;
-using registry::PastExit;
-using registry::PortLostMessage;
-using registry::RefusedMessage;
-using registry::ReportMessage;
-using registry::SessionId;
-using registry::StartedMessage;
-using registry::Stream;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::IsEmpty;
+using wire::AgentMessage;
+using wire::AgentState;
+using wire::AliveMessage;
+using wire::ExitedMessage;
+using wire::HeartbeatMessage;
+using wire::kMaxAgentMessageBytes;
+using wire::kTaskHome;
+using wire::LogMessage;
+using wire::LogRecorder;
+using wire::MasterMessage;
+using wire::PastExit;
+using wire::PortLostMessage;
+using wire::RefusedMessage;
+using wire::ReportMessage;
+using wire::SessionId;
+using wire::StartedMessage;
+using wire::Stream;
 
 // How a session gets into each of its states, and what each message then leads to.
 enum class Was { kOpened, kWaiting, kStarting, kRunning, kEnded };

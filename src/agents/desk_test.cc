@@ -6,7 +6,7 @@
 #include "agents/test_desk.h"
 #include "base/format.h"
 #include "job/test_tasks.h"
-#include "registry/test_registry.h"
+#include "wire/test_registry.h"
 
 namespace gangrun::agents {
 namespace {
@@ -17,47 +17,45 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const job::Address kOtherPlace{registry::kTaskHome.host, 1001};
+const job::Address kOtherPlace{wire::kTaskHome.host, 1001};
 
 class DeskTest : public testing::Test {
  protected:
   void SetUp() override { desk.expect(kWorker0, 2); }
 
-  static registry::ReportMessage report(registry::AgentState state = registry::AgentState::kWaiting,
-                                        int generation = 0) {
-    const int run = state == registry::AgentState::kWaiting ? 0 : 2;
-    registry::ReportMessage message{kWorker0, 2, registry::kTaskHome, 99, state, run, generation,
-                                    0,        {}};
-    if (state == registry::AgentState::kExited)
-      message.exit = registry::PastExit{{}, milliseconds(500)};
+  static wire::ReportMessage report(wire::AgentState state = wire::AgentState::kWaiting,
+                                    int generation = 0) {
+    const int run = state == wire::AgentState::kWaiting ? 0 : 2;
+    wire::ReportMessage message{kWorker0, 2, wire::kTaskHome, 99, state, run, generation, 0, {}};
+    if (state == wire::AgentState::kExited) message.exit = wire::PastExit{{}, milliseconds(500)};
     return message;
   }
-  void frame(registry::SessionId session, const registry::AgentMessage& message) {
+  void frame(wire::SessionId session, const wire::AgentMessage& message) {
     desk.on_frame(session, encode(message), now);
   }
   // A session that has reported, in the state that its agent is said to be in.
-  void attach(registry::SessionId session, const registry::ReportMessage& message) {
+  void attach(wire::SessionId session, const wire::ReportMessage& message) {
     desk.on_opened(session, now);
     frame(session, message);
   }
   bool start(int generation) {
-    Starts starts({generation, {{"worker", {registry::kTaskHome}}}});
+    Starts starts({generation, {{"worker", {wire::kTaskHome}}}});
     return desk.send_start(kWorker0, 2, 0, starts);
   }
 
   base::Instant now = base::Instant(seconds(1'000'000));
   Recorder out;
-  registry::LogRecorder log;
+  wire::LogRecorder log;
   Desk desk{DeskOptions{milliseconds(1000), milliseconds(60'000)}, out, log};
 };
 
 TEST_F(DeskTest, AFirstReportIsWelcomed) {
   attach(1, report());
   ASSERT_EQ(out.sent.size(), 1U);
-  EXPECT_EQ(out.sent[0].second, registry::MasterMessage(registry::WelcomeMessage{
-                                    milliseconds(1000), milliseconds(60'000)}));
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 2, registry::kTaskHome, 99})));
-  EXPECT_EQ(desk.place(kWorker0), (KnownPlace{2, registry::kTaskHome, true, false}));
+  EXPECT_EQ(out.sent[0].second,
+            wire::MasterMessage(wire::WelcomeMessage{milliseconds(1000), milliseconds(60'000)}));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 2, wire::kTaskHome, 99})));
+  EXPECT_EQ(desk.place(kWorker0), (KnownPlace{2, wire::kTaskHome, true, false}));
   EXPECT_EQ(desk.place({"worker", 1}), std::nullopt);
 }
 
@@ -67,8 +65,8 @@ TEST_F(DeskTest, ASecondSessionIsRefusedWhileTheFirstIsOpenAndWelcomeAfterwards)
   attach(2, report());
   ASSERT_EQ(out.sent.size(), 1U);
   EXPECT_EQ(out.sent[0].first, 2U);
-  ASSERT_TRUE(std::holds_alternative<registry::RefusedMessage>(out.sent[0].second));
-  EXPECT_TRUE(std::get<registry::RefusedMessage>(out.sent[0].second).retry);
+  ASSERT_TRUE(std::holds_alternative<wire::RefusedMessage>(out.sent[0].second));
+  EXPECT_TRUE(std::get<wire::RefusedMessage>(out.sent[0].second).retry);
   EXPECT_THAT(out.events, IsEmpty());
   EXPECT_TRUE(start(1));
   EXPECT_EQ(out.sent.back().first, 1U);
@@ -81,18 +79,18 @@ TEST_F(DeskTest, ASecondSessionIsRefusedWhileTheFirstIsOpenAndWelcomeAfterwards)
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(SessionLost{kWorker0, 2, now - seconds(1)})));
   EXPECT_FALSE(start(1));
   out.clear();
-  registry::ReportMessage again = report(registry::AgentState::kExited, 1);
+  wire::ReportMessage again = report(wire::AgentState::kExited, 1);
   attach(3, again);
   EXPECT_THAT(out.events,
-              ElementsAre(DeskEvent(Reattached{kWorker0, 2, registry::kTaskHome, 99,
-                                               registry::AgentState::kExited, 1, 0}),
+              ElementsAre(DeskEvent(Reattached{kWorker0, 2, wire::kTaskHome, 99,
+                                               wire::AgentState::kExited, 1, 0}),
                           DeskEvent(job::Exited{kWorker0, 2, {}, now - milliseconds(500)})));
   out.clear();
   desk.on_closed(3);
   attach(4, again);  // the exit is told once
   EXPECT_THAT(out.events, ElementsAre(testing::VariantWith<SessionLost>(testing::_),
-                                      DeskEvent(Reattached{kWorker0, 2, registry::kTaskHome, 99,
-                                                           registry::AgentState::kExited, 1, 0})));
+                                      DeskEvent(Reattached{kWorker0, 2, wire::kTaskHome, 99,
+                                                           wire::AgentState::kExited, 1, 0})));
 }
 
 TEST_F(DeskTest, ANewAttemptTakesThePlaceOfTheOld) {
@@ -105,10 +103,10 @@ TEST_F(DeskTest, ANewAttemptTakesThePlaceOfTheOld) {
   desk.on_closed(1);
   attach(2, report());  // of attempt 2: late now
   EXPECT_THAT(out.events, IsEmpty());
-  registry::ReportMessage newer = report();
+  wire::ReportMessage newer = report();
   newer.attempt = 3;
   attach(3, newer);
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 3, registry::kTaskHome, 99})));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 3, wire::kTaskHome, 99})));
 }
 
 // An agent serves the next attempt of its task too. Where the start of it was lost with the
@@ -116,22 +114,22 @@ TEST_F(DeskTest, ANewAttemptTakesThePlaceOfTheOld) {
 TEST_F(DeskTest, ALaterAttemptRunsInTheSameAgent) {
   attach(1, report());
   EXPECT_TRUE(start(1));
-  frame(1, registry::StartedMessage{2, 1, 5});
-  frame(1, registry::ExitedMessage{2, 1, {}});
-  Starts starts({1, {{"worker", {registry::kTaskHome}}}});
+  frame(1, wire::StartedMessage{2, 1, 5});
+  frame(1, wire::ExitedMessage{2, 1, {}});
+  Starts starts({1, {{"worker", {wire::kTaskHome}}}});
   desk.on_closed(1);
   EXPECT_FALSE(desk.send_start(kWorker0, 3, 1, starts));
   out.clear();
-  attach(2, report(registry::AgentState::kExited, 1));
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reattached{kWorker0, 3, registry::kTaskHome, 99,
-                                                           registry::AgentState::kWaiting, 0, 0})));
+  attach(2, report(wire::AgentState::kExited, 1));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reattached{kWorker0, 3, wire::kTaskHome, 99,
+                                                           wire::AgentState::kWaiting, 0, 0})));
   out.clear();
   EXPECT_TRUE(desk.send_start(kWorker0, 3, 1, starts));
   EXPECT_TRUE(desk.send_start(kWorker0, 3, 1, starts));
   EXPECT_EQ(out.sent.size(), 1U);
-  frame(2, registry::ExitedMessage{2, 1, {}});  // late
+  frame(2, wire::ExitedMessage{2, 1, {}});  // late
   EXPECT_THAT(out.events, IsEmpty());
-  frame(2, registry::StartedMessage{3, 1, 6});
+  frame(2, wire::StartedMessage{3, 1, 6});
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(Started{kWorker0, 3, 1, 6})));
   out.clear();
   EXPECT_TRUE(desk.send_start(kWorker0, 3, 1, starts));
@@ -157,9 +155,9 @@ TEST_F(DeskTest, HeartbeatsKeepASessionAndAreAnswered) {
     now += milliseconds(1000);
     desk.on_time(now);
     out.clear();
-    frame(1, registry::HeartbeatMessage{i, 1, true});
+    frame(1, wire::HeartbeatMessage{i, 1, true});
     ASSERT_EQ(out.sent.size(), 1U);
-    EXPECT_EQ(out.sent[0].second, registry::MasterMessage(registry::AliveMessage{}));
+    EXPECT_EQ(out.sent[0].second, wire::MasterMessage(wire::AliveMessage{}));
   }
   EXPECT_THAT(out.closed, IsEmpty());
   out.clear();
@@ -184,13 +182,13 @@ TEST_F(DeskTest, AMasterThatStoodStillGivesItsAgentsTime) {
 }
 
 TEST_F(DeskTest, WhatIsSaidOfTheAddressIsHandedOn) {
-  const registry::ControlAddress control{8, std::string(registry::kFingerprintDigits, 'f')};
-  registry::ReportMessage message = report();
+  const wire::ControlAddress control{8, std::string(wire::kFingerprintDigits, 'f')};
+  wire::ReportMessage message = report();
   message.more_ports = {7, 8};
   message.address_reason = "of eth0";
   message.control = control;
   attach(1, message);
-  const Reported reported{kWorker0, 2, registry::kTaskHome, 99, {7, 8}, "of eth0", control};
+  const Reported reported{kWorker0, 2, wire::kTaskHome, 99, {7, 8}, "of eth0", control};
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(reported)));
   out.clear();
   message.address = kOtherPlace;
@@ -201,7 +199,7 @@ TEST_F(DeskTest, WhatIsSaidOfTheAddressIsHandedOn) {
   desk.on_closed(1);
   out.clear();
   attach(2, message);
-  Reattached back{kWorker0, 2, kOtherPlace, 99,       registry::AgentState::kWaiting,
+  Reattached back{kWorker0, 2, kOtherPlace, 99,       wire::AgentState::kWaiting,
                   0,        0, {9, 10},     "of eth0"};
   back.control = control;
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(back)));
@@ -211,17 +209,17 @@ TEST_F(DeskTest, ALostPortComesBackWithANewAddress) {
   attach(1, report());
   start(1);
   out.clear();
-  frame(1, registry::PortLostMessage{2, 1});
-  frame(1, registry::PortLostMessage{2, 1});
-  frame(1, registry::StartedMessage{2, 1, 5});
-  registry::ReportMessage moved = report();
+  frame(1, wire::PortLostMessage{2, 1});
+  frame(1, wire::PortLostMessage{2, 1});
+  frame(1, wire::StartedMessage{2, 1, 5});
+  wire::ReportMessage moved = report();
   moved.address = kOtherPlace;
   frame(1, moved);
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(PortLost{kWorker0, 2, 1}),
                                       DeskEvent(Reported{kWorker0, 2, kOtherPlace, 99})));
   out.clear();
   EXPECT_TRUE(start(2));
-  frame(1, registry::StartedMessage{2, 2, 5});
+  frame(1, wire::StartedMessage{2, 2, 5});
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(Started{kWorker0, 2, 2, 5})));
 }
 
@@ -234,14 +232,13 @@ TEST_F(DeskTest, CommandsReachTheSessionOfTheTask) {
   EXPECT_TRUE(start(1));
   EXPECT_TRUE(desk.send_stop(kWorker0, seconds(3)));
   EXPECT_TRUE(desk.send_end(kWorker0, seconds(4)));
-  const job::ClusterSpec spec{1, {{"worker", {registry::kTaskHome}}}};
-  EXPECT_THAT(out.sent,
-              ElementsAre(std::pair(registry::SessionId{1},
-                                    registry::MasterMessage(registry::StartMessage{2, 0, spec})),
-                          std::pair(registry::SessionId{1},
-                                    registry::MasterMessage(registry::StopMessage{seconds(3)})),
-                          std::pair(registry::SessionId{1},
-                                    registry::MasterMessage(registry::EndMessage{seconds(4)}))));
+  const job::ClusterSpec spec{1, {{"worker", {wire::kTaskHome}}}};
+  EXPECT_THAT(
+      out.sent,
+      ElementsAre(
+          std::pair(wire::SessionId{1}, wire::MasterMessage(wire::StartMessage{2, 0, spec})),
+          std::pair(wire::SessionId{1}, wire::MasterMessage(wire::StopMessage{seconds(3)})),
+          std::pair(wire::SessionId{1}, wire::MasterMessage(wire::EndMessage{seconds(4)}))));
 }
 
 // A start that was lost with its session: an agent that runs nothing would not answer a stop.
@@ -259,14 +256,13 @@ TEST_F(DeskTest, StopOfWhatWasNeverStartedIsItsEnd) {
 }
 
 TEST_F(DeskTest, APlaceWithoutAnAgentIsTakenOnce) {
-  EXPECT_EQ(desk.report_place({"ps", 0}, 1, registry::kTaskHome).error().code,
-            base::Code::kNotFound);
-  EXPECT_EQ(desk.report_place(kWorker0, 1, registry::kTaskHome).error().code,
+  EXPECT_EQ(desk.report_place({"ps", 0}, 1, wire::kTaskHome).error().code, base::Code::kNotFound);
+  EXPECT_EQ(desk.report_place(kWorker0, 1, wire::kTaskHome).error().code,
             base::Code::kFailedPrecondition);
   EXPECT_THAT(out.events, IsEmpty());
-  EXPECT_TRUE(desk.report_place(kWorker0, 2, registry::kTaskHome).ok());
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 2, registry::kTaskHome, 0})));
-  EXPECT_EQ(desk.report_place(kWorker0, 2, registry::kTaskHome).error().code,
+  EXPECT_TRUE(desk.report_place(kWorker0, 2, wire::kTaskHome).ok());
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 2, wire::kTaskHome, 0})));
+  EXPECT_EQ(desk.report_place(kWorker0, 2, wire::kTaskHome).error().code,
             base::Code::kAlreadyExists);
   attach(1, report());  // an agent comes too late
   EXPECT_EQ(out.events.size(), 1U);
@@ -277,21 +273,21 @@ TEST_F(DeskTest, APlaceWithoutAnAgentIsTakenOnce) {
 // earlier one.
 TEST_F(DeskTest, APlaceWithoutAnAgentIsOfTheCurrentAttempt) {
   desk.set_attempt(kWorker0, 3);
-  EXPECT_TRUE(desk.report_place(kWorker0, 2, registry::kTaskHome).ok());
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 3, registry::kTaskHome, 0})));
+  EXPECT_TRUE(desk.report_place(kWorker0, 2, wire::kTaskHome).ok());
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 3, wire::kTaskHome, 0})));
 }
 
 TEST_F(DeskTest, EachKindOfOffenceIsLoggedOnceForATask) {
   attach(1, report());
   for (int i = 0; i < 100; ++i) {
     desk.on_frame(1, "{}", now);
-    attach(static_cast<registry::SessionId>(1000 + i), report());
+    attach(static_cast<wire::SessionId>(1000 + i), report());
   }
   EXPECT_EQ(log.lines.size(), 2U);
   for (int i = 0; i < 5000; ++i) {
-    registry::ReportMessage unknown = report();
+    wire::ReportMessage unknown = report();
     unknown.task.index = 10 + i;
-    attach(static_cast<registry::SessionId>(10'000 + i), unknown);
+    attach(static_cast<wire::SessionId>(10'000 + i), unknown);
   }
   EXPECT_EQ(log.lines.size(), kMaxLoggedOffences);
   EXPECT_EQ(desk.session_count(), 1U);
@@ -308,7 +304,7 @@ TEST_F(DeskTest, FramesOfAnotherProtocolAreToldBothVersions) {
   desk.on_opened(1, now);
   desk.on_frame(1, R"({"type":"report","protocol":4})", now);
   ASSERT_EQ(out.sent.size(), 1U);
-  EXPECT_THAT(std::get<registry::RefusedMessage>(out.sent[0].second).reason,
+  EXPECT_THAT(std::get<wire::RefusedMessage>(out.sent[0].second).reason,
               testing::HasSubstr("the agent speaks protocol 4, the master 3"));
 }
 

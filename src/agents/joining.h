@@ -5,14 +5,14 @@
 
 #include "cluster/launcher.h"
 #include "job/task_id.h"
-#include "registry/join.h"
+#include "wire/join.h"
 
 namespace gangrun::agents {
 
 // A place whose tasks connect by themselves. Called on the loop's thread.
 class Joining : public cluster::Launcher {
  public:
-  virtual registry::JoinAnswer join(const registry::JoinRequest& request) = 0;
+  virtual wire::JoinAnswer join(const wire::JoinRequest& request) = 0;
   // Of the agent of a task: nobody but its session tells how it does. False: nobody awaits it any
   // more.
   virtual bool on_session_open(const job::TaskId& task) = 0;

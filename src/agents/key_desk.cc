@@ -22,14 +22,14 @@ KeyDesk::KeyDesk(net::EventLoop& loop, base::Logger& logger, std::string folder,
       answer_(std::move(answer)),
       log_(std::move(folder), far, kept_) {}
 
-bool KeyDesk::ask(const job::TaskId& task, const registry::AskMessage& question) {
+bool KeyDesk::ask(const job::TaskId& task, const wire::AskMessage& question) {
   const Asker asker{task, question.id};
   base::Result<> done;
-  if (question.kind == registry::kKeyKind) {
+  if (question.kind == wire::kKeyKind) {
     done = answer_keys(asker, question);
-  } else if (question.kind == registry::kBarrierKind) {
+  } else if (question.kind == wire::kBarrierKind) {
     done = answer_barrier(asker, question);
-  } else if (question.kind == registry::kCancelKind) {
+  } else if (question.kind == wire::kCancelKind) {
     done = cancel(asker, question);
   } else {
     return false;
@@ -46,10 +46,10 @@ base::Result<> KeyDesk::read_once() {
   return {};
 }
 
-base::Result<> KeyDesk::answer_keys(const Asker& asker, const registry::AskMessage& ask) {
+base::Result<> KeyDesk::answer_keys(const Asker& asker, const wire::AskMessage& ask) {
   GANGRUN_TRY(read_once());
-  GANGRUN_ASSIGN(auto question, base::from_json<registry::KeyQuestion>(ask.about));
-  using registry::KeyAction;
+  GANGRUN_ASSIGN(auto question, base::from_json<wire::KeyQuestion>(ask.about));
+  using wire::KeyAction;
   switch (question.action) {
     case KeyAction::kPut:
     case KeyAction::kDelete: return change(asker, std::move(question));
@@ -63,7 +63,7 @@ base::Result<> KeyDesk::answer_keys(const Asker& asker, const registry::AskMessa
   if (value == nullptr && question.action == KeyAction::kWait) {
     return hold(asker, std::move(question.key), false, ask.limit);
   }
-  registry::KeyAnswer answer;
+  wire::KeyAnswer answer;
   answer.found = value != nullptr;
   if (value != nullptr) answer.value = *value;
   say(asker, base::to_json(answer));
@@ -72,8 +72,8 @@ base::Result<> KeyDesk::answer_keys(const Asker& asker, const registry::AskMessa
 
 // An agent has one change on its way. The same one again, in its next session, is answered in place
 // of the first.
-base::Result<> KeyDesk::change(const Asker& asker, registry::KeyQuestion question) {
-  const bool is_put = question.action == registry::KeyAction::kPut;
+base::Result<> KeyDesk::change(const Asker& asker, wire::KeyQuestion question) {
+  const bool is_put = question.action == wire::KeyAction::kPut;
   const KeyChange change{.key = std::move(question.key),
                          .value = is_put ? std::optional(std::move(question.value)) : std::nullopt,
                          .task = asker.first,
@@ -89,7 +89,7 @@ base::Result<> KeyDesk::change(const Asker& asker, registry::KeyQuestion questio
                        "a change of this agent is being made already"};
   }
   if (kept_.store.is_made(change)) {
-    say(asker, base::to_json(registry::KeyAnswer{.found = true}));
+    say(asker, base::to_json(wire::KeyAnswer{.found = true}));
     return {};
   }
   GANGRUN_TRY(kept_.store.check(change, coming_));
@@ -117,7 +117,7 @@ void KeyDesk::on_recorded(const KeyChange& change, const base::Result<>& recorde
   }
   const bool was_there = kept_.store.apply(change);
   if (asked) {
-    say(asker, base::to_json(registry::KeyAnswer{.found = change.value.has_value() || was_there}));
+    say(asker, base::to_json(wire::KeyAnswer{.found = change.value.has_value() || was_there}));
   }
   if (!change.value) return;
   std::vector<Asker> waiting;
@@ -125,7 +125,7 @@ void KeyDesk::on_recorded(const KeyChange& change, const base::Result<>& recorde
        next != waiting_.end() && next->first == change.key; ++next) {
     waiting.push_back(next->second);
   }
-  const base::Json said = base::to_json(registry::KeyAnswer{.found = true, .value = *change.value});
+  const base::Json said = base::to_json(wire::KeyAnswer{.found = true, .value = *change.value});
   for (const Asker& each : waiting) {
     drop(each);
     say(each, said);
@@ -152,9 +152,9 @@ void KeyDesk::on_task_ended(int generation, const job::TaskId& task, bool is_tra
   }
 }
 
-base::Result<> KeyDesk::answer_barrier(const Asker& asker, const registry::AskMessage& ask) {
+base::Result<> KeyDesk::answer_barrier(const Asker& asker, const wire::AskMessage& ask) {
   GANGRUN_TRY(read_once());
-  GANGRUN_ASSIGN(const auto question, base::from_json<registry::BarrierQuestion>(ask.about));
+  GANGRUN_ASSIGN(const auto question, base::from_json<wire::BarrierQuestion>(ask.about));
   begin(question.generation);
   GANGRUN_ASSIGN(const Barriers::Step step, kept_.barriers.come(asker, question));
   if (step.next == Barriers::Next::kAnswer) {
@@ -178,7 +178,7 @@ void KeyDesk::record_round(int generation, const std::string& barrier, std::int6
     for (const Asker& each : told) {
       drop(each);
       if (recorded.ok()) {
-        say(each, base::to_json(registry::BarrierAnswer{.is_complete = true, .round = round}));
+        say(each, base::to_json(wire::BarrierAnswer{.is_complete = true, .round = round}));
       } else {
         refuse(each, recorded.error());
       }
@@ -186,8 +186,8 @@ void KeyDesk::record_round(int generation, const std::string& barrier, std::int6
   });
 }
 
-base::Result<> KeyDesk::cancel(const Asker& asker, const registry::AskMessage& ask) {
-  GANGRUN_ASSIGN(const auto question, base::from_json<registry::CancelQuestion>(ask.about));
+base::Result<> KeyDesk::cancel(const Asker& asker, const wire::AskMessage& ask) {
+  GANGRUN_ASSIGN(const auto question, base::from_json<wire::CancelQuestion>(ask.about));
   drop({asker.first, question.question});
   say(asker, base::Json::object());
   return {};
@@ -204,14 +204,14 @@ base::Result<> KeyDesk::hold(const Asker& asker, std::string key, bool is_barrie
   Held& held = held_[asker];
   held.key = std::move(key);
   held.is_barrier = is_barrier;
-  held.limit = loop_.after(std::min(limit, registry::kMaxHold), [this, asker] { on_limit(asker); });
+  held.limit = loop_.after(std::min(limit, wire::kMaxHold), [this, asker] { on_limit(asker); });
   return {};
 }
 
 void KeyDesk::on_limit(const Asker& asker) {
   const Held& held = held_.at(asker);
   const base::Json said = held.is_barrier ? base::to_json(kept_.barriers.answer_to(asker))
-                                          : base::to_json(registry::KeyAnswer{});
+                                          : base::to_json(wire::KeyAnswer{});
   drop(asker);
   say(asker, said);
 }

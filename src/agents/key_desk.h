@@ -18,8 +18,8 @@
 #include "cluster/far_keys.h"
 #include "job/task_id.h"
 #include "net/event_loop.h"
-#include "registry/key_messages.h"
-#include "registry/messages.h"
+#include "wire/key_messages.h"
+#include "wire/messages.h"
 
 namespace gangrun::agents {
 
@@ -30,7 +30,7 @@ inline constexpr std::size_t kMaxHeldQuestions = 200'000;
 // it has answered is recorded before (KeyLog), so that it holds for every master of the job.
 class KeyDesk {
  public:
-  using Answer = std::function<void(const job::TaskId&, registry::AnswerMessage)>;
+  using Answer = std::function<void(const job::TaskId&, wire::AnswerMessage)>;
 
   // `folder` is made when something is to be kept. `far` may be null; it outlives this, and so do
   // the others.
@@ -38,7 +38,7 @@ class KeyDesk {
           Answer answer);
 
   // False: it is a question of another kind.
-  bool ask(const job::TaskId& task, const registry::AskMessage& question);
+  bool ask(const job::TaskId& task, const wire::AskMessage& question);
   // The task has ended, and has no other run in this generation: `how` goes on after its name.
   void on_task_ended(int generation, const job::TaskId& task, bool is_tracked, std::string how);
   // The questions of its agent are asked again by its next session, or by nobody.
@@ -55,11 +55,11 @@ class KeyDesk {
     std::optional<std::int64_t> question{};  // that is to be answered; none: its session is lost
   };
 
-  base::Result<> answer_keys(const Asker& asker, const registry::AskMessage& ask);
-  base::Result<> answer_barrier(const Asker& asker, const registry::AskMessage& ask);
+  base::Result<> answer_keys(const Asker& asker, const wire::AskMessage& ask);
+  base::Result<> answer_barrier(const Asker& asker, const wire::AskMessage& ask);
   void begin(int generation);
-  base::Result<> cancel(const Asker& asker, const registry::AskMessage& ask);
-  base::Result<> change(const Asker& asker, registry::KeyQuestion question);
+  base::Result<> cancel(const Asker& asker, const wire::AskMessage& ask);
+  base::Result<> change(const Asker& asker, wire::KeyQuestion question);
   void on_recorded(const KeyChange& change, const base::Result<>& recorded);
   void record_round(int generation, const std::string& barrier, std::int64_t round);
   base::Result<> hold(const Asker& asker, std::string key, bool is_barrier,

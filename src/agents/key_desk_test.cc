@@ -16,11 +16,11 @@
 namespace gangrun::agents {
 namespace {
 
-using registry::KeyAction;
-using registry::KeyQuestion;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
+using wire::KeyAction;
+using wire::KeyQuestion;
 
 const job::TaskId kFirst{"worker", 0};
 const job::TaskId kSecond{"worker", 1};
@@ -33,7 +33,7 @@ class KeyDeskTest : public testing::Test {
   void restart() {
     desk_ = std::make_unique<KeyDesk>(
         loop_, log_, folder_.path() + "/keys", nullptr,
-        [this](const job::TaskId& task, const registry::AnswerMessage& answer) {
+        [this](const job::TaskId& task, const wire::AnswerMessage& answer) {
           answers_.push_back(
               base::format("{}/{} {}{}", task.index, answer.id, answer.refused,
                            answer.said.is_null() ? "" : base::dump_json(answer.said)));
@@ -42,27 +42,27 @@ class KeyDeskTest : public testing::Test {
   void ask(const job::TaskId& task, std::int64_t id, const KeyQuestion& question,
            std::chrono::milliseconds limit = std::chrono::minutes(1)) {
     EXPECT_TRUE(desk_->ask(task, {.id = id,
-                                  .kind = std::string(registry::kKeyKind),
+                                  .kind = std::string(wire::kKeyKind),
                                   .about = base::to_json(question),
                                   .limit = limit}));
   }
   void come(const job::TaskId& task, std::int64_t id, std::int64_t round, int generation = 1,
             std::chrono::milliseconds limit = std::chrono::minutes(1)) {
-    const registry::BarrierQuestion question{.name = "b",
-                                             .generation = generation,
-                                             .tasks = 2,
-                                             .process = 0,
-                                             .processes = 1,
-                                             .round = round};
+    const wire::BarrierQuestion question{.name = "b",
+                                         .generation = generation,
+                                         .tasks = 2,
+                                         .process = 0,
+                                         .processes = 1,
+                                         .round = round};
     EXPECT_TRUE(desk_->ask(task, {.id = id,
-                                  .kind = std::string(registry::kBarrierKind),
+                                  .kind = std::string(wire::kBarrierKind),
                                   .about = base::to_json(question),
                                   .limit = limit}));
   }
   void cancel(const job::TaskId& task, std::int64_t id, std::int64_t question) {
     EXPECT_TRUE(desk_->ask(task, {.id = id,
-                                  .kind = std::string(registry::kCancelKind),
-                                  .about = base::to_json(registry::CancelQuestion{question}),
+                                  .kind = std::string(wire::kCancelKind),
+                                  .about = base::to_json(wire::CancelQuestion{question}),
                                   .limit = {}}));
   }
   static KeyQuestion put(std::string key, std::string value, std::int64_t change) {
@@ -130,12 +130,11 @@ TEST_F(KeyDeskTest, AChangeThatIsAskedAgainDoesNotUndoALaterOne) {
 }
 
 TEST_F(KeyDeskTest, WrongQuestionsAreRefused) {
-  desk_->ask(kFirst, {.id = 1,
-                      .kind = std::string(registry::kKeyKind),
-                      .about = {{"action", "burn"}},
-                      .limit = {}});
+  desk_->ask(
+      kFirst,
+      {.id = 1, .kind = std::string(wire::kKeyKind), .about = {{"action", "burn"}}, .limit = {}});
   desk_->ask(kFirst, {.id = 2,
-                      .kind = std::string(registry::kBarrierKind),
+                      .kind = std::string(wire::kBarrierKind),
                       .about = base::Json::object(),
                       .limit = {}});
   const auto told = answers();
@@ -195,12 +194,12 @@ TEST_F(KeyDeskTest, TheNextGenerationEndsBarriersAndKeepsKeys) {
 }
 
 TEST_F(KeyDeskTest, WhoWaitsForATaskThatHasEndedIsTold) {
-  const registry::BarrierQuestion question{.name = "b", .round = 1, .of = 2, .tracked = true};
-  registry::BarrierQuestion of_two = question;
+  const wire::BarrierQuestion question{.name = "b", .round = 1, .of = 2, .tracked = true};
+  wire::BarrierQuestion of_two = question;
   of_two.tasks = 2;
   const auto ask_barrier = [&](std::int64_t id) {
     EXPECT_TRUE(desk_->ask(kFirst, {.id = id,
-                                    .kind = std::string(registry::kBarrierKind),
+                                    .kind = std::string(wire::kBarrierKind),
                                     .about = base::to_json(of_two),
                                     .limit = std::chrono::minutes(1)}));
   };

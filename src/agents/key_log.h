@@ -21,8 +21,7 @@ inline constexpr std::size_t kSpareKeyLogBytes = std::size_t{16} << 20U;
 inline constexpr int kMaxKeyLogParts = 200;
 inline constexpr std::size_t kMaxKeyLogPartBytes = std::size_t{8} << 20U;
 // A segment of the most keys, with as much again, twice as digits.
-inline constexpr std::size_t kMaxKeyLogBytes =
-    4 * registry::kMaxBytesOfKeys + 4 * kSpareKeyLogBytes;
+inline constexpr std::size_t kMaxKeyLogBytes = 4 * wire::kMaxBytesOfKeys + 4 * kSpareKeyLogBytes;
 
 // The place of a master's records of keys and barriers: segments in a folder of the job, the last
 // whole one of which says all; or, with `far`, where that keeps them, and the folder has only what

@@ -97,7 +97,7 @@ TEST_F(KeyLogTest, TheNextMasterReadsItAndGoesOnInASegmentOfItsOwn) {
 
 TEST_F(KeyLogTest, WhatWasReplacedDoesNotFillTheDisk) {
   KeyLog log(folder(), nullptr, kept_);
-  const std::string value(registry::kMaxValueBytes, 'v');
+  const std::string value(wire::kMaxValueBytes, 'v');
   for (int i = 0; i < 80; ++i) change(log, "a", value);
   ASSERT_THAT(files(), testing::SizeIs(1));
   EXPECT_LT(std::filesystem::file_size(folder() + "/" + files().front()), 24U << 20U);

@@ -47,8 +47,8 @@ std::string_view to_string(KeyRecordKind kind) {
 
 base::Result<> KeyRecord::complete() const {
   const bool has_key = what != KeyRecordKind::kMade && what != KeyRecordKind::kWhole;
-  if (has_key ? !registry::is_key(key) : !key.empty()) {
-    return base::wrong_member("key", registry::kKeyForm);
+  if (has_key ? !wire::is_key(key) : !key.empty()) {
+    return base::wrong_member("key", wire::kKeyForm);
   }
   if (what == KeyRecordKind::kMade && !task) return base::missing_member("task");
   if (task.has_value() != (change > 0)) {

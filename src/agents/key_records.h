@@ -14,12 +14,12 @@
 #include "base/result.h"
 #include "job/choice.h"
 #include "job/task_id.h"
-#include "registry/key_messages.h"
+#include "wire/key_messages.h"
 
 // All that a next master must know of keys and barriers, as lines of JSON (docs/protocols/keys.md).
 namespace gangrun::agents {
 
-inline constexpr std::size_t kMaxKeyRecordBytes = 2 * registry::kMaxValueBytes + 4096;
+inline constexpr std::size_t kMaxKeyRecordBytes = 2 * wire::kMaxValueBytes + 4096;
 
 enum class KeyRecordKind { kPut, kDelete, kMade, kBarrier, kWhole };
 std::string_view to_string(KeyRecordKind kind);
@@ -39,13 +39,13 @@ struct KeyRecord {
   static constexpr auto rows() {
     return std::tuple(
         base::row("what", &KeyRecord::what),
-        base::row_if_set("key", &KeyRecord::key, base::Bytes{registry::kMaxKeyBytes}),
-        base::row_if_set("value", &KeyRecord::value, base::Hex{registry::kMaxValueBytes}),
+        base::row_if_set("key", &KeyRecord::key, base::Bytes{wire::kMaxKeyBytes}),
+        base::row_if_set("value", &KeyRecord::value, base::Hex{wire::kMaxValueBytes}),
         base::row("task", &KeyRecord::task),
-        base::row_if_set("attempt", &KeyRecord::attempt, registry::kAttemptForm),
-        base::row_if_set("change", &KeyRecord::change, registry::kNumberForm),
-        base::row_if_set("generation", &KeyRecord::generation, registry::kGenerationOrNoneForm),
-        base::row_if_set("round", &KeyRecord::round, base::Range{0, registry::kMaxRound}));
+        base::row_if_set("attempt", &KeyRecord::attempt, wire::kAttemptForm),
+        base::row_if_set("change", &KeyRecord::change, wire::kNumberForm),
+        base::row_if_set("generation", &KeyRecord::generation, wire::kGenerationOrNoneForm),
+        base::row_if_set("round", &KeyRecord::round, base::Range{0, wire::kMaxRound}));
   }
   [[nodiscard]] base::Result<> complete() const;
 

@@ -9,18 +9,17 @@ namespace gangrun::agents {
 base::Result<> KeyStore::check(const KeyChange& change, Coming coming) const {
   if (!change.value) return {};
   const std::string* former = find(change.key);
-  if (former == nullptr && keys_.size() + coming.keys >= registry::kMaxKeys) {
-    return base::Error{
-        base::Code::kResourceExhausted,
-        base::format("the job has {} keys, the most that it may", registry::kMaxKeys)};
+  if (former == nullptr && keys_.size() + coming.keys >= wire::kMaxKeys) {
+    return base::Error{base::Code::kResourceExhausted,
+                       base::format("the job has {} keys, the most that it may", wire::kMaxKeys)};
   }
   const std::size_t before = former == nullptr ? 0 : change.key.size() + former->size();
   const std::size_t after = change.key.size() + change.value->size();
-  if (bytes_ + coming.bytes - before + after > registry::kMaxBytesOfKeys) {
+  if (bytes_ + coming.bytes - before + after > wire::kMaxBytesOfKeys) {
     return base::Error{base::Code::kResourceExhausted,
                        base::format("the job's keys and values would have more than the {} bytes "
                                     "that they may",
-                                    registry::kMaxBytesOfKeys)};
+                                    wire::kMaxBytesOfKeys)};
   }
   return {};
 }
@@ -56,12 +55,12 @@ const std::string* KeyStore::find(const std::string& key) const {
   return found == keys_.end() ? nullptr : &found->second;
 }
 
-registry::KeyAnswer KeyStore::list(std::string_view prefix, const std::string& after) const {
-  registry::KeyAnswer answer;
+wire::KeyAnswer KeyStore::list(std::string_view prefix, const std::string& after) const {
+  wire::KeyAnswer answer;
   auto next = keys_.lower_bound(std::string(prefix));
   if (after >= prefix) next = keys_.upper_bound(after);
   for (; next != keys_.end() && next->first.starts_with(prefix); ++next) {
-    if (answer.keys.size() == registry::kMaxListedKeys) {
+    if (answer.keys.size() == wire::kMaxListedKeys) {
       answer.more = true;
       break;
     }

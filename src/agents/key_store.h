@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "job/task_id.h"
-#include "registry/key_messages.h"
+#include "wire/key_messages.h"
 
 namespace gangrun::agents {
 
@@ -45,7 +45,7 @@ class KeyStore {
   // Null where there is none. Good until the next change.
   [[nodiscard]] const std::string* find(const std::string& key) const;
   // The keys that begin with `prefix` and come after `after`, in order.
-  [[nodiscard]] registry::KeyAnswer list(std::string_view prefix, const std::string& after) const;
+  [[nodiscard]] wire::KeyAnswer list(std::string_view prefix, const std::string& after) const;
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] const std::map<std::string, std::string>& keys() const { return keys_; }

@@ -47,7 +47,7 @@ TEST(KeyStoreTest, ListsInOrderByPartsAndPrefix) {
   EXPECT_THAT(store.list("b/", "").keys, ElementsAre("b/1", "b/2"));
   EXPECT_THAT(store.list("b/", "b/1").keys, ElementsAre("b/2"));
   EXPECT_FALSE(store.list("x", "").found);
-  for (std::size_t i = 0; i < registry::kMaxListedKeys; ++i) {
+  for (std::size_t i = 0; i < wire::kMaxListedKeys; ++i) {
     (void)store.apply(put("z" + std::to_string(i), ""));
   }
   EXPECT_TRUE(store.list("", "").more);
@@ -56,21 +56,21 @@ TEST(KeyStoreTest, ListsInOrderByPartsAndPrefix) {
 
 TEST(KeyStoreTest, KeysAndBytesAreLimited) {
   KeyStore many;
-  for (std::size_t i = 0; i < registry::kMaxKeys; ++i) {
+  for (std::size_t i = 0; i < wire::kMaxKeys; ++i) {
     ASSERT_TRUE(many.check(put(std::to_string(i), ""), {}).ok());
     (void)many.apply(put(std::to_string(i), ""));
   }
   EXPECT_THAT(many.check(put("x", ""), {}).error().message, HasSubstr("10000 keys"));
   EXPECT_TRUE(many.check(put("1", "y"), {}).ok());
   KeyStore large;
-  const std::string value(registry::kMaxValueBytes, 'v');
+  const std::string value(wire::kMaxValueBytes, 'v');
   std::size_t put_keys = 0;
   while (large.check(put(std::to_string(put_keys), value), {}).ok()) {
     (void)large.apply(put(std::to_string(put_keys++), value));
   }
-  EXPECT_EQ(put_keys, registry::kMaxBytesOfKeys / registry::kMaxValueBytes - 1);
+  EXPECT_EQ(put_keys, wire::kMaxBytesOfKeys / wire::kMaxValueBytes - 1);
   EXPECT_TRUE(large.check(put("0", value), {}).ok());
-  EXPECT_FALSE(large.check(put("a", "b"), {1, registry::kMaxValueBytes}).ok());
+  EXPECT_FALSE(large.check(put("a", "b"), {1, wire::kMaxValueBytes}).ok());
 }
 
 }  // namespace

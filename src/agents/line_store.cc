@@ -11,7 +11,7 @@ namespace {
 // What a line costs beside its text.
 constexpr std::size_t kLineOverhead = 64;
 
-std::size_t cost_of(const registry::KeptLine& line) { return line.text.size() + kLineOverhead; }
+std::size_t cost_of(const wire::KeptLine& line) { return line.text.size() + kLineOverhead; }
 
 }  // namespace
 
@@ -26,8 +26,8 @@ void LineStore::add(const job::TaskId& task, bool is_error, std::string_view tex
   }
 }
 
-registry::KeptLines LineStore::from(std::int64_t from) const {
-  registry::KeptLines result;
+wire::KeptLines LineStore::from(std::int64_t from) const {
+  wire::KeptLines result;
   const std::int64_t start = std::clamp(from, first_, next());
   result.missed = std::max<std::int64_t>(start - from, 0);
   result.next = start;

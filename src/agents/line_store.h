@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "job/task_id.h"
-#include "registry/kept_lines.h"
+#include "wire/kept_lines.h"
 
 namespace gangrun::agents {
 
@@ -23,7 +23,7 @@ class LineStore {
   void add(const job::TaskId& task, bool is_error, std::string_view text,
            std::optional<base::WallTime> time = {});
   // From number `from` on.
-  [[nodiscard]] registry::KeptLines from(std::int64_t from) const;
+  [[nodiscard]] wire::KeptLines from(std::int64_t from) const;
   // The number of the next line.
   [[nodiscard]] std::int64_t next() const {
     return first_ + static_cast<std::int64_t>(lines_.size());
@@ -32,7 +32,7 @@ class LineStore {
  private:
   std::int64_t first_ = 0;
   std::size_t bytes_ = 0;
-  std::deque<registry::KeptLine> lines_;
+  std::deque<wire::KeptLine> lines_;
 };
 
 }  // namespace gangrun::agents

@@ -12,9 +12,9 @@ TEST(LineStore, GivesWhatCameSince) {
   LineStore store;
   store.add(job::kWorker0, false, "one");
   store.add(job::kWorker0, true, "two");
-  const registry::KeptLines all = store.from(0);
-  EXPECT_EQ(all.lines, (std::vector<registry::KeptLine>{{job::kWorker0, false, "one"},
-                                                        {job::kWorker0, true, "two"}}));
+  const wire::KeptLines all = store.from(0);
+  EXPECT_EQ(all.lines, (std::vector<wire::KeptLine>{{job::kWorker0, false, "one"},
+                                                    {job::kWorker0, true, "two"}}));
   EXPECT_EQ(all.next, 2);
   EXPECT_EQ(store.from(1).lines.size(), 1U);
   EXPECT_TRUE(store.from(2).lines.empty());
@@ -25,7 +25,7 @@ TEST(LineStore, DropsTheOldestAndSaysHowMany) {
   LineStore store;
   const std::string text(100'000, 'x');
   for (int i = 0; i < 100; ++i) store.add(job::kWorker0, false, text);
-  const registry::KeptLines kept = store.from(0);
+  const wire::KeptLines kept = store.from(0);
   EXPECT_GT(kept.missed, 50);
   EXPECT_EQ(kept.missed + static_cast<std::int64_t>(kept.lines.size()), kept.next);
   EXPECT_EQ(store.next(), 100);
@@ -38,7 +38,7 @@ TEST(LineStore, AnAnswerIsBoundedAndTheRestComesWithTheNext) {
   int answers = 0;
   std::size_t lines = 0;
   while (next < 20 && answers < 100) {
-    const registry::KeptLines part = store.from(next);
+    const wire::KeptLines part = store.from(next);
     lines += part.lines.size();
     next = part.next;
     ++answers;
@@ -51,9 +51,9 @@ TEST(LineStore, ComesBackFromJson) {
   LineStore store;
   store.add(job::kWorker0, true, "\"quoted\" \xc3\xa4");
   store.add(job::kWorker0, false, "timed", base::WallTime(std::chrono::seconds(1'769'860'800)));
-  const registry::KeptLines kept = store.from(0);
-  EXPECT_EQ(base::from_json<registry::KeptLines>(base::to_json(kept)).value(), kept);
-  EXPECT_FALSE(base::from_json<registry::KeptLines>({{"next", 1}}).ok());
+  const wire::KeptLines kept = store.from(0);
+  EXPECT_EQ(base::from_json<wire::KeptLines>(base::to_json(kept)).value(), kept);
+  EXPECT_FALSE(base::from_json<wire::KeptLines>({{"next", 1}}).ok());
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ void Questions::ask(const job::TaskId& task, const cluster::Question& question,
   });
 }
 
-void Questions::on_answer(const job::TaskId& task, const registry::AnswerMessage& answer) {
+void Questions::on_answer(const job::TaskId& task, const wire::AnswerMessage& answer) {
   const auto found = asked_.find(answer.id);
   if (found == asked_.end() || found->second.task != task) return;
   if (answer.refused.empty()) return finish(answer.id, answer.said);

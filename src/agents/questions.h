@@ -10,7 +10,7 @@
 #include "cluster/question.h"
 #include "job/task_id.h"
 #include "net/event_loop.h"
-#include "registry/messages.h"
+#include "wire/messages.h"
 
 namespace gangrun::agents {
 
@@ -24,7 +24,7 @@ class Questions {
   void ask(const job::TaskId& task, const cluster::Question& question,
            const cluster::OnTaskAnswer& on_answer);
   // An answer that nobody waits for is dropped.
-  void on_answer(const job::TaskId& task, const registry::AnswerMessage& answer);
+  void on_answer(const job::TaskId& task, const wire::AnswerMessage& answer);
   void on_session_lost(const job::TaskId& task);
 
  private:

@@ -46,7 +46,7 @@ base::Result<> RendezvousStore::wait(const std::string& key, const Reader& reade
 }
 
 void RendezvousStore::erase(const std::string& key) {
-  for (const std::string& gone : {key, registry::rank_key_of(key)}) {
+  for (const std::string& gone : {key, wire::rank_key_of(key)}) {
     if (const auto found = entries_.find(gone); found != entries_.end()) remove(found);
   }
 }
@@ -57,7 +57,7 @@ void RendezvousStore::forget_owner(const job::TaskId& owner) {
   }
 }
 
-void RendezvousStore::forget_readers(registry::SessionId session) {
+void RendezvousStore::forget_readers(wire::SessionId session) {
   for (auto waiting = readers_.begin(); waiting != readers_.end();) {
     reader_count_ -= std::erase_if(waiting->second,
                                    [&](const Reader& reader) { return reader.session == session; });

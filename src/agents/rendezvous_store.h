@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "job/task_id.h"
-#include "registry/messages.h"
+#include "wire/messages.h"
 
 namespace gangrun::agents {
 
@@ -24,7 +24,7 @@ class RendezvousStore {
  public:
   // An agent's question that waits for a key.
   struct Reader {
-    registry::SessionId session = 0;
+    wire::SessionId session = 0;
     int attempt = 0;
     std::int64_t id = 0;
 
@@ -45,7 +45,7 @@ class RendezvousStore {
 
   // What the former process of a task has put: nobody is there any more.
   void forget_owner(const job::TaskId& owner);
-  void forget_readers(registry::SessionId session);
+  void forget_readers(wire::SessionId session);
   // The next generation has begun.
   void clear();
 

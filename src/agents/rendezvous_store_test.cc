@@ -84,7 +84,7 @@ TEST(RendezvousStore, ANewGenerationBeginsWithNothing) {
 
 TEST(RendezvousStore, HasNoMoreBytesThanItMay) {
   RendezvousStore store;
-  const std::string value(registry::kMaxRendezvousValueBytes, 'v');
+  const std::string value(wire::kMaxRendezvousValueBytes, 'v');
   std::size_t puts = 0;
   while (store.put(kFirst, base::format("global/{}", puts), value).ok()) ++puts;
   EXPECT_LE(store.bytes(), kMaxRendezvousBytes);

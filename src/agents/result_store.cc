@@ -26,20 +26,20 @@ std::string ResultStore::path_of(const job::TaskId& task) const {
 }
 
 void ResultStore::ask(const job::TaskId& task, std::optional<int> run,
-                      const registry::AskMessage& question) {
+                      const wire::AskMessage& question) {
   const auto refuse = [&](std::string why) {
     answer_(task, {.id = question.id, .said = {}, .refused = std::move(why)});
   };
-  const auto part = base::from_json<registry::ResultPart>(question.about);
+  const auto part = base::from_json<wire::ResultPart>(question.about);
   if (!part.ok()) return refuse(part.error().message);
   if (run != part->attempt) {
     return refuse(base::format("run {} of the task does not go on", part->attempt));
   }
   const std::int64_t end = part->offset + static_cast<std::int64_t>(part->bytes.size());
   add(task, *part, [this, task, id = question.id, end](const base::Result<>& done) {
-    registry::AnswerMessage answer{.id = id, .said = {}, .refused = {}};
+    wire::AnswerMessage answer{.id = id, .said = {}, .refused = {}};
     if (done.ok()) {
-      answer.said = base::to_json(registry::ResultKept{end});
+      answer.said = base::to_json(wire::ResultKept{end});
     } else {
       answer.refused = done.error().message;
     }
@@ -47,7 +47,7 @@ void ResultStore::ask(const job::TaskId& task, std::optional<int> run,
   });
 }
 
-void ResultStore::add(const job::TaskId& task, const registry::ResultPart& part,
+void ResultStore::add(const job::TaskId& task, const wire::ResultPart& part,
                       const std::function<void(base::Result<>)>& tell) {
   if (auto written = write(task, part); !written.ok()) {
     growing_.erase(task);
@@ -65,7 +65,7 @@ void ResultStore::add(const job::TaskId& task, const registry::ResultPart& part,
 }
 
 // Parts come in order; the first one of a session begins again.
-base::Result<> ResultStore::write(const job::TaskId& task, const registry::ResultPart& part) {
+base::Result<> ResultStore::write(const job::TaskId& task, const wire::ResultPart& part) {
   Growing& growing = growing_[task];
   if (part.offset == 0) {
     GANGRUN_TRY(base::make_folders(folder_, kOwnFolder));

@@ -10,8 +10,8 @@
 #include "base/unique_fd.h"
 #include "cluster/far_results.h"
 #include "job/task_id.h"
-#include "registry/agent_questions.h"
-#include "registry/messages.h"
+#include "wire/agent_questions.h"
+#include "wire/messages.h"
 
 namespace gangrun::agents {
 
@@ -20,7 +20,7 @@ namespace gangrun::agents {
 // too, and the file here is gone then.
 class ResultStore {
  public:
-  using Answer = std::function<void(const job::TaskId&, registry::AnswerMessage)>;
+  using Answer = std::function<void(const job::TaskId&, wire::AnswerMessage)>;
 
   // `far` may be null; it outlives the store.
   ResultStore(std::string folder, cluster::FarResults* far, Answer answer)
@@ -28,7 +28,7 @@ class ResultStore {
 
   // A question of kResultKind. `run` is the attempt that runs, whose end has not been told: nothing
   // of another one is kept. Answered once: at once, or by `far`.
-  void ask(const job::TaskId& task, std::optional<int> run, const registry::AskMessage& question);
+  void ask(const job::TaskId& task, std::optional<int> run, const wire::AskMessage& question);
   // A new run of the task has begun: what an earlier one has left is none of its results.
   void forget(const job::TaskId& task);
 
@@ -41,9 +41,9 @@ class ResultStore {
   };
 
   // `tell` says when the part is kept, or why it is not.
-  void add(const job::TaskId& task, const registry::ResultPart& part,
+  void add(const job::TaskId& task, const wire::ResultPart& part,
            const std::function<void(base::Result<>)>& tell);
-  base::Result<> write(const job::TaskId& task, const registry::ResultPart& part);
+  base::Result<> write(const job::TaskId& task, const wire::ResultPart& part);
   base::Result<> finish(const job::TaskId& task);
   [[nodiscard]] std::string path_of(const job::TaskId& task) const;
 

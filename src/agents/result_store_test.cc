@@ -43,7 +43,7 @@ class ResultStoreTest : public testing::Test {
   ~ResultStoreTest() override { std::filesystem::remove_all(parent_); }
 
   ResultStore store(cluster::FarResults* far = nullptr) {
-    return {folder_, far, [this](const job::TaskId& task, const registry::AnswerMessage& answer) {
+    return {folder_, far, [this](const job::TaskId& task, const wire::AnswerMessage& answer) {
               EXPECT_EQ(task, kThirdWorker);
               EXPECT_EQ(answer.id, kQuestion);
               answer_ = answer.refused.empty()
@@ -56,7 +56,7 @@ class ResultStoreTest : public testing::Test {
   std::string add(ResultStore& store, const std::string& bytes, std::int64_t offset,
                   std::int64_t size, int attempt = 1, std::optional<int> run = 1) {
     answer_.clear();
-    const registry::ResultPart part{attempt, offset, size, bytes};
+    const wire::ResultPart part{attempt, offset, size, bytes};
     store.ask(kThirdWorker, run,
               {.id = kQuestion, .kind = "result", .about = base::to_json(part), .limit = {}});
     return answer_;

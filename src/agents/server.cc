@@ -10,10 +10,10 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "job/described.h"
-#include "registry/answers.h"
-#include "registry/messages.h"
-#include "registry/paths.h"
-#include "registry/rendezvous_relay.h"
+#include "wire/answers.h"
+#include "wire/messages.h"
+#include "wire/paths.h"
+#include "wire/rendezvous_relay.h"
 
 namespace gangrun::agents {
 
@@ -36,12 +36,12 @@ base::Result<int> query_number(const HttpRequest& request, const std::string& ke
 }
 
 // More waits only for an agent that does not read what it is told.
-constexpr std::size_t kMaxQueuedBytes = 2 * registry::kMaxMasterMessageBytes;
+constexpr std::size_t kMaxQueuedBytes = 2 * wire::kMaxMasterMessageBytes;
 
 net::ServerOptions server_options() {
   net::ServerOptions options;
-  options.max_body_bytes = registry::kMaxRendezvousValueBytes;
-  options.channel.max_message_bytes = registry::kMaxAgentMessageBytes;
+  options.max_body_bytes = wire::kMaxRendezvousValueBytes;
+  options.channel.max_message_bytes = wire::kMaxAgentMessageBytes;
   options.channel.max_queued_bytes = kMaxQueuedBytes;
   // The desk measures silence itself, and allows for a master that stood still.
   options.channel.idle_timeout = std::chrono::hours(24);
@@ -51,17 +51,17 @@ net::ServerOptions server_options() {
 // Why an agent left, in its words; none where its connection broke.
 std::optional<std::string> farewell_of(const net::Channel& channel) {
   const std::optional<std::string> said = channel.farewell();
-  if (!said || !said->starts_with(registry::kFarewell)) return std::nullopt;
-  std::string_view why = std::string_view(*said).substr(registry::kFarewell.size());
+  if (!said || !said->starts_with(wire::kFarewell)) return std::nullopt;
+  std::string_view why = std::string_view(*said).substr(wire::kFarewell.size());
   if (why.starts_with(": ")) why.remove_prefix(2);
   return std::string(why);
 }
 
 base::Result<std::string> read_by(const Json& json) {
   GANGRUN_ASSIGN(std::string by, base::json_member_or<std::string>(json, "by", "a request"));
-  if (by.empty() || by.size() > registry::kMaxByBytes) {
+  if (by.empty() || by.size() > wire::kMaxByBytes) {
     return base::invalid_argument(
-        base::format("\"by\" must have from 1 to {} bytes", registry::kMaxByBytes));
+        base::format("\"by\" must have from 1 to {} bytes", wire::kMaxByBytes));
   }
   // It is shown to people: in logs, in sentences about the job's end, in the notices of pods.
   return base::printable(by);
@@ -81,8 +81,8 @@ Server::Server(net::EventLoop& loop, base::Secret secret, DeskOptions options,
     on_request(request, std::move(responder));
   });
   server_.on_channel_request([](const HttpRequest& request) -> std::optional<HttpResponse> {
-    if (request.path != registry::kAgentPath)
-      return registry::error_answer(404, "not_found", "no such path");
+    if (request.path != wire::kAgentPath)
+      return wire::error_answer(404, "not_found", "no such path");
     return std::nullopt;
   });
   server_.on_channel([this](const HttpRequest&, std::unique_ptr<net::Channel> channel) {
@@ -135,12 +135,12 @@ bool Server::send_end(const job::TaskId& task, std::chrono::milliseconds grace) 
   return desk_.send_end(task, grace);
 }
 
-void Server::send(registry::SessionId session, registry::Frame frame) {
+void Server::send(wire::SessionId session, wire::Frame frame) {
   const auto found = channels_.find(session);
   if (found != channels_.end()) found->second->send(std::move(frame));
 }
 
-void Server::close(registry::SessionId session, std::string_view reason) {
+void Server::close(wire::SessionId session, std::string_view reason) {
   const auto found = channels_.find(session);
   if (found != channels_.end()) found->second->close(reason);
 }
@@ -148,7 +148,7 @@ void Server::close(registry::SessionId session, std::string_view reason) {
 void Server::event(DeskEvent event) { on_agent_(std::move(event)); }
 
 void Server::on_channel(std::unique_ptr<net::Channel> channel) {
-  const registry::SessionId session = next_session_++;
+  const wire::SessionId session = next_session_++;
   net::Channel& opened = *channels_.emplace(session, std::move(channel)).first->second;
   desk_.on_opened(session, loop_.now());
   wait_for_time();
@@ -159,7 +159,7 @@ void Server::on_channel(std::unique_ptr<net::Channel> channel) {
   });
 }
 
-void Server::on_session_end(registry::SessionId session) {
+void Server::on_session_end(wire::SessionId session) {
   const auto ended = channels_.extract(session);
   desk_.on_closed(session, farewell_of(*ended.mapped()));
 }
@@ -177,64 +177,63 @@ void Server::wait_for_time() {
 }
 
 void Server::on_request(const HttpRequest& request, net::Responder responder) {
-  if (request.path.starts_with(registry::kRendezvousPath))
+  if (request.path.starts_with(wire::kRendezvousPath))
     return responder.answer(on_rendezvous(request));
-  if (request.path == registry::kAskPath && callbacks_.ask) {
-    if (request.method != "POST") return responder.answer(registry::method_not_allowed("POST"));
+  if (request.path == wire::kAskPath && callbacks_.ask) {
+    if (request.method != "POST") return responder.answer(wire::method_not_allowed("POST"));
     return on_ask(request.body, std::move(responder));
   }
-  if (request.body.size() > registry::kMaxRequestBytes) {
-    return responder.answer(registry::error_answer(
-        413, "too_large", base::format("a body has at most {} bytes", registry::kMaxRequestBytes)));
+  if (request.body.size() > wire::kMaxRequestBytes) {
+    return responder.answer(wire::error_answer(
+        413, "too_large", base::format("a body has at most {} bytes", wire::kMaxRequestBytes)));
   }
-  if (request.path == registry::kClusterSpecPath)
-    return on_cluster_spec(request, std::move(responder));
-  if (request.path == registry::kStatusPath) {
-    if (request.method != "GET") return responder.answer(registry::method_not_allowed("GET"));
+  if (request.path == wire::kClusterSpecPath) return on_cluster_spec(request, std::move(responder));
+  if (request.path == wire::kStatusPath) {
+    if (request.method != "GET") return responder.answer(wire::method_not_allowed("GET"));
     return responder.answer(
-        registry::json_response(200, base::dump_json(base::to_json(callbacks_.status()))));
+        wire::json_response(200, base::dump_json(base::to_json(callbacks_.status()))));
   }
-  if (request.path == registry::kStopPath) {
-    if (request.method != "POST") return responder.answer(registry::method_not_allowed("POST"));
+  if (request.path == wire::kStopPath) {
+    if (request.method != "POST") return responder.answer(wire::method_not_allowed("POST"));
     return responder.answer(on_stop(request.body));
   }
-  if (request.path == registry::kNoticePath && callbacks_.ask) {
-    if (request.method != "POST") return responder.answer(registry::method_not_allowed("POST"));
+  if (request.path == wire::kNoticePath && callbacks_.ask) {
+    if (request.method != "POST") return responder.answer(wire::method_not_allowed("POST"));
     return responder.answer(on_notice(request.body));
   }
-  if (request.path == registry::kJoinPath && join_) {
-    if (request.method != "POST") return responder.answer(registry::method_not_allowed("POST"));
+  if (request.path == wire::kJoinPath && join_) {
+    if (request.method != "POST") return responder.answer(wire::method_not_allowed("POST"));
     return responder.answer(on_join(request.body));
   }
-  if (request.path == registry::kLinesPath) return on_lines(request, std::move(responder));
-  if (request.path.starts_with(registry::kTasksPath)) return responder.answer(on_task(request));
-  if (request.path == registry::kAgentPath) {
+  if (request.path == wire::kLinesPath) return on_lines(request, std::move(responder));
+  if (request.path.starts_with(wire::kTasksPath)) return responder.answer(on_task(request));
+  if (request.path == wire::kAgentPath) {
     return responder.answer(
-        registry::error_answer(426, "upgrade_required", "agents open a WebSocket at this path"));
+        wire::error_answer(426, "upgrade_required", "agents open a WebSocket at this path"));
   }
-  responder.answer(registry::error_answer(404, "not_found", "no such path"));
+  responder.answer(wire::error_answer(404, "not_found", "no such path"));
 }
 
 void Server::on_cluster_spec(const HttpRequest& request, net::Responder responder) {
-  if (request.method != "GET") return responder.answer(registry::method_not_allowed("GET"));
-  const auto generation = query_number(request, "generation", 1, 1, registry::kMaxGeneration);
-  if (!generation.ok()) return responder.answer(registry::error_answer(generation.error()));
+  if (request.method != "GET") return responder.answer(wire::method_not_allowed("GET"));
+  const auto generation = query_number(request, "generation", 1, 1, wire::kMaxGeneration);
+  if (!generation.ok()) return responder.answer(wire::error_answer(generation.error()));
   const auto wait =
-      query_number(request, "wait", 0, 0, static_cast<int>(registry::kMaxSpecWait.count()));
-  if (!wait.ok()) return responder.answer(registry::error_answer(wait.error()));
+      query_number(request, "wait", 0, 0, static_cast<int>(wire::kMaxSpecWait.count()));
+  if (!wait.ok()) return responder.answer(wire::error_answer(wait.error()));
   if (this->generation() >= *generation) return responder.answer(spec_response());
-  if (*wait == 0) return responder.answer(registry::json_response(204, ""));
-  if (waiters_.size() >= registry::kMaxSpecWaiters) {
-    return responder.answer(registry::error_answer(
-        503, "resource_exhausted",
-        base::format("{} requests wait already", registry::kMaxSpecWaiters)));
+  if (*wait == 0) return responder.answer(wire::json_response(204, ""));
+  if (waiters_.size() >= wire::kMaxSpecWaiters) {
+    return responder.answer(
+        wire::error_answer(503, "resource_exhausted",
+                           base::format("{} requests wait already", wire::kMaxSpecWaiters)));
   }
   const std::uint64_t id = next_waiter_++;
   net::Timer limit = loop_.after(std::chrono::seconds(*wait), [this, id] {
     const auto found = waiters_.find(id);
     net::Responder late = std::move(found->second.responder);
     waiters_.erase(found);
-    late.answer(registry::json_response(204, ""));
+    late.answer(wire::json_response(204, ""));
   });
   responder.on_gone([this, id] { waiters_.erase(id); });
   waiters_.emplace(id, Waiter{*generation, std::move(responder), std::move(limit)});
@@ -244,20 +243,20 @@ void Server::add_line(const job::TaskId& task, bool is_error, std::string_view t
                       std::optional<base::WallTime> time) {
   lines_.add(task, is_error, text, time);
   if (lines_waiters_.empty() || lines_timer_.pending()) return;
-  lines_timer_ = loop_.after(registry::kLinesDelay, [this] {
+  lines_timer_ = loop_.after(wire::kLinesDelay, [this] {
     while (!lines_waiters_.empty()) answer_lines(lines_waiters_.begin()->first);
   });
 }
 
 void Server::on_lines(const HttpRequest& request, net::Responder responder) {
-  if (request.method != "GET") return responder.answer(registry::method_not_allowed("GET"));
+  if (request.method != "GET") return responder.answer(wire::method_not_allowed("GET"));
   const auto from = query_number(request, "from", 0, 0, std::numeric_limits<int>::max());
-  if (!from.ok()) return responder.answer(registry::error_answer(from.error()));
-  const int most = static_cast<int>(std::chrono::milliseconds(registry::kMaxLinesWait).count());
+  if (!from.ok()) return responder.answer(wire::error_answer(from.error()));
+  const int most = static_cast<int>(std::chrono::milliseconds(wire::kMaxLinesWait).count());
   const auto wait = query_number(request, "wait_ms", 0, 0, most);
-  if (!wait.ok()) return responder.answer(registry::error_answer(wait.error()));
+  if (!wait.ok()) return responder.answer(wire::error_answer(wait.error()));
   // A number of which we do not know comes from another master's time.
-  if (lines_.next() != *from || *wait == 0 || lines_waiters_.size() >= registry::kMaxLinesWaiters) {
+  if (lines_.next() != *from || *wait == 0 || lines_waiters_.size() >= wire::kMaxLinesWaiters) {
     return responder.answer(lines_response(*from));
   }
   lines_given_ = *from;
@@ -276,29 +275,29 @@ void Server::answer_lines(std::uint64_t waiter) {
 }
 
 HttpResponse Server::lines_response(std::int64_t from) {
-  const registry::KeptLines lines = lines_.from(from);
+  const wire::KeptLines lines = lines_.from(from);
   lines_given_ = lines.next;
-  return registry::json_response(200, base::dump_json(base::to_json(lines)));
+  return wire::json_response(200, base::dump_json(base::to_json(lines)));
 }
 
 HttpResponse Server::spec_response() const {
-  return registry::json_response(200, starts_->encoded_spec());
+  return wire::json_response(200, starts_->encoded_spec());
 }
 
 HttpResponse Server::on_task(const HttpRequest& request) {
-  const std::string_view place = std::string_view(request.path).substr(registry::kTasksPath.size());
+  const std::string_view place = std::string_view(request.path).substr(wire::kTasksPath.size());
   const std::vector<std::string> parts = base::split(place, '/');
-  if (parts.size() != 2) return registry::error_answer(404, "not_found", "no such path");
+  if (parts.size() != 2) return wire::error_answer(404, "not_found", "no such path");
   const auto task = job::parse_task_id(base::format("{}:{}", parts[0], parts[1]));
-  if (!task.ok()) return registry::error_answer(404, "not_found", "the job has no such task");
+  if (!task.ok()) return wire::error_answer(404, "not_found", "the job has no such task");
   if (request.method == "GET") return get_task(*task);
   if (request.method == "PUT") return put_task(*task, request.body);
-  return registry::method_not_allowed("GET, PUT");
+  return wire::method_not_allowed("GET, PUT");
 }
 
 HttpResponse Server::get_task(const job::TaskId& task) const {
   const std::optional<KnownPlace> place = desk_.place(task);
-  if (!place) return registry::error_answer(404, "not_found", "the job has no such task");
+  if (!place) return wire::error_answer(404, "not_found", "the job has no such task");
   Json json = {{"task", job::to_string(task)}, {"attempt", place->attempt}};
   json["address"] = place->address ? Json(job::to_string(*place->address)) : Json(nullptr);
   json["connected"] = place->connected;
@@ -307,19 +306,19 @@ HttpResponse Server::get_task(const job::TaskId& task) const {
                        {"port", place->control->port},
                        {"fingerprint", place->control->fingerprint}};
   }
-  return registry::json_response(200, base::dump_json(json));
+  return wire::json_response(200, base::dump_json(json));
 }
 
 HttpResponse Server::put_task(const job::TaskId& task, const std::string& body) {
   const auto report = [&]() -> base::Result<> {
-    GANGRUN_ASSIGN(const Json json, registry::parse_body(body, {"attempt", "address"}));
+    GANGRUN_ASSIGN(const Json json, wire::parse_body(body, {"attempt", "address"}));
     GANGRUN_ASSIGN(const int attempt, base::json_member<int>(json, "attempt"));
     GANGRUN_ASSIGN(const std::string text, base::json_member<std::string>(json, "address"));
     GANGRUN_ASSIGN(const job::Address address, job::parse_address(text));
     return desk_.report_place(task, attempt, address);
   };
   const base::Result<> reported = report();
-  return reported.ok() ? get_task(task) : registry::error_answer(reported.error());
+  return reported.ok() ? get_task(task) : wire::error_answer(reported.error());
 }
 
 void Server::on_ask(const std::string& body, net::Responder responder) {
@@ -327,22 +326,22 @@ void Server::on_ask(const std::string& body, net::Responder responder) {
     GANGRUN_ASSIGN(const Json json, base::parse_json(body, cluster::kMaxQuestionBytes));
     return base::from_json<cluster::Question>(json);
   }();
-  if (!question.ok()) return responder.answer(registry::error_answer(question.error()));
+  if (!question.ok()) return responder.answer(wire::error_answer(question.error()));
   const auto waits = std::make_shared<net::Responder>(std::move(responder));
   callbacks_.ask(*question, [waits](const cluster::Answer& answer) {
-    waits->answer(registry::json_response(200, base::dump_json(base::to_json(answer))));
+    waits->answer(wire::json_response(200, base::dump_json(base::to_json(answer))));
   });
 }
 
 HttpResponse Server::on_notice(const std::string& body) {
   const auto read = [&]() -> base::Result<std::string> {
-    GANGRUN_ASSIGN(const Json json, registry::parse_body(body, {"by"}));
+    GANGRUN_ASSIGN(const Json json, wire::parse_body(body, {"by"}));
     return read_by(json);
   };
   base::Result<std::string> by = read();
-  if (!by.ok()) return registry::error_answer(by.error());
+  if (!by.ok()) return wire::error_answer(by.error());
   callbacks_.ask(cluster::notice_question({.by = *by}), [](const cluster::Answer&) {});
-  return registry::json_response(202, "{}");
+  return wire::json_response(202, "{}");
 }
 
 HttpResponse Server::on_stop(const std::string& body) {
@@ -351,50 +350,49 @@ HttpResponse Server::on_stop(const std::string& body) {
     std::string by;
   };
   const auto read = [&]() -> base::Result<Request> {
-    GANGRUN_ASSIGN(const Json json, registry::parse_body(body, {"at_once", "by"}));
+    GANGRUN_ASSIGN(const Json json, wire::parse_body(body, {"at_once", "by"}));
     Request request;
     GANGRUN_ASSIGN(request.at_once, base::json_member_or<bool>(json, "at_once", false));
     GANGRUN_ASSIGN(request.by, read_by(json));
     return request;
   };
   base::Result<Request> request = read();
-  if (!request.ok()) return registry::error_answer(request.error());
+  if (!request.ok()) return wire::error_answer(request.error());
   callbacks_.stop(request->at_once, std::move(request->by));
-  return registry::json_response(202, "{}");
+  return wire::json_response(202, "{}");
 }
 
 HttpResponse Server::on_join(const std::string& body) {
-  const auto request = registry::join_request_from(body);
-  if (!request.ok()) return registry::error_answer(request.error());
+  const auto request = wire::join_request_from(body);
+  if (!request.ok()) return wire::error_answer(request.error());
   // Whoever comes late is told why nobody waits for it.
   if (auto why = callbacks_.over ? callbacks_.over() : std::nullopt) {
-    return registry::response_of({registry::JoinState::kJobHasEnded, {}, *std::move(why)});
+    return wire::response_of({wire::JoinState::kJobHasEnded, {}, *std::move(why)});
   }
-  return registry::response_of(join_(*request));
+  return wire::response_of(join_(*request));
 }
 
 HttpResponse Server::on_rendezvous(const HttpRequest& request) {
   if (request.method != "PUT" && request.method != "GET")
-    return registry::method_not_allowed("GET, PUT");
+    return wire::method_not_allowed("GET, PUT");
   // With the slash before the scope.
-  const auto key = registry::rendezvous_key(
-      std::string_view(request.path).substr(registry::kRendezvousPath.size() - 1));
+  const auto key =
+      wire::rendezvous_key(std::string_view(request.path).substr(wire::kRendezvousPath.size() - 1));
   if (!key) {
-    return registry::error_answer(
+    return wire::error_answer(
         400, "invalid_argument",
         base::format("a key is SCOPE/NAME of printable ASCII, at most {} bytes",
-                     registry::kMaxRendezvousKeyBytes));
+                     wire::kMaxRendezvousKeyBytes));
   }
   if (request.method == "GET") {
     const std::string* value = desk_.find_key(*key);
-    if (value == nullptr)
-      return registry::error_answer(404, "not_found", "nobody has put this key");
-    HttpResponse response = registry::json_response(200, *value);
+    if (value == nullptr) return wire::error_answer(404, "not_found", "nobody has put this key");
+    HttpResponse response = wire::json_response(200, *value);
     response.content_type = "application/octet-stream";
     return response;
   }
   const base::Result<> put = desk_.put_key(*key, request.body);
-  return put.ok() ? registry::json_response(200, "{}") : registry::error_answer(put.error());
+  return put.ok() ? wire::json_response(200, "{}") : wire::error_answer(put.error());
 }
 
 }  // namespace gangrun::agents

@@ -25,8 +25,8 @@
 #include "net/event_loop.h"
 #include "net/http.h"
 #include "net/server.h"
-#include "registry/answers.h"
-#include "registry/join.h"
+#include "wire/answers.h"
+#include "wire/join.h"
 
 namespace gangrun::agents {
 
@@ -54,7 +54,7 @@ class Server final : private DeskOutput {
   // What agents tell goes to `on_event`. Without it, no agent is to be expected.
   void serve_agents(std::function<void(DeskEvent)> on_event) { on_agent_ = std::move(on_event); }
   // For tasks that come by themselves.
-  void serve_joins(std::function<registry::JoinAnswer(const registry::JoinRequest&)> join) {
+  void serve_joins(std::function<wire::JoinAnswer(const wire::JoinRequest&)> join) {
     join_ = std::move(join);
   }
 
@@ -78,10 +78,10 @@ class Server final : private DeskOutput {
   bool send_start(const job::TaskId& task, int attempt, int restarts);
   bool send_stop(const job::TaskId& task, std::chrono::milliseconds grace);
   bool send_end(const job::TaskId& task, std::chrono::milliseconds grace);
-  bool send_ask(const job::TaskId& task, registry::AskMessage question) {
+  bool send_ask(const job::TaskId& task, wire::AskMessage question) {
     return desk_.send_ask(task, std::move(question));
   }
-  void send_answer(const job::TaskId& task, registry::AnswerMessage answer) {
+  void send_answer(const job::TaskId& task, wire::AnswerMessage answer) {
     desk_.send_answer(task, std::move(answer));
   }
 
@@ -113,13 +113,13 @@ class Server final : private DeskOutput {
     net::Timer limit;
   };
 
-  void send(registry::SessionId session, registry::Frame frame) override;
-  void close(registry::SessionId session, std::string_view reason) override;
+  void send(wire::SessionId session, wire::Frame frame) override;
+  void close(wire::SessionId session, std::string_view reason) override;
   void event(DeskEvent event) override;
 
   void on_request(const net::HttpRequest& request, net::Responder responder);
   void on_channel(std::unique_ptr<net::Channel> channel);
-  void on_session_end(registry::SessionId session);
+  void on_session_end(wire::SessionId session);
   void wait_for_time();
   void on_cluster_spec(const net::HttpRequest& request, net::Responder responder);
   void on_ask(const std::string& body, net::Responder responder);
@@ -138,16 +138,16 @@ class Server final : private DeskOutput {
   net::EventLoop& loop_;
   const ServerCallbacks callbacks_;
   std::function<void(DeskEvent)> on_agent_;
-  std::function<registry::JoinAnswer(const registry::JoinRequest&)> join_;
+  std::function<wire::JoinAnswer(const wire::JoinRequest&)> join_;
   std::uint16_t tls_port_ = 0;
-  registry::Gatekeeper gatekeeper_;
+  wire::Gatekeeper gatekeeper_;
   Desk desk_;
   [[nodiscard]] int generation() const { return starts_ ? starts_->generation() : 0; }
 
   std::optional<Starts> starts_;  // of the published generation
-  registry::SessionId next_session_ = 1;
+  wire::SessionId next_session_ = 1;
   std::uint64_t next_waiter_ = 1;
-  std::map<registry::SessionId, std::unique_ptr<net::Channel>> channels_;
+  std::map<wire::SessionId, std::unique_ptr<net::Channel>> channels_;
   std::map<std::uint64_t, Waiter> waiters_;
   LineStore lines_;
   std::optional<std::int64_t> lines_given_;  // up to this number, to who asked last

@@ -12,8 +12,8 @@
 #include "agents/server.h"
 #include "net/certificate.h"
 #include "net/client.h"
-#include "registry/paths.h"
-#include "registry/test_registry.h"
+#include "wire/paths.h"
+#include "wire/test_registry.h"
 
 namespace gangrun::agents {
 namespace {
@@ -56,17 +56,17 @@ class ServerLoadTest : public testing::Test {
   void open(int index) {
     Peer& peer = peers[static_cast<std::size_t>(index)];
     peer.connecting = net::connect_channel(
-        loop, endpoint, std::string(registry::kAgentPath),
-        net::Headers{{"Authorization", "Bearer secret"}}, registry::test_deadline(),
+        loop, endpoint, std::string(wire::kAgentPath),
+        net::Headers{{"Authorization", "Bearer secret"}}, wire::test_deadline(),
         [index, &peer](auto channel) {
           ASSERT_TRUE(channel.ok()) << channel.error().message;
           peer.channel = *std::move(channel);
           peer.channel->on_closed([&peer](const base::Error&) { peer.closed = true; });
-          registry::ReportMessage report;
+          wire::ReportMessage report;
           report.task = {"worker", index};
           report.address = address_of(index);
           report.pid = 1;
-          peer.channel->send(encode(registry::AgentMessage(report)));
+          peer.channel->send(encode(wire::AgentMessage(report)));
           const bool reads = index < kPolite;
           if (reads)
             peer.channel->on_message([&peer](std::string_view frame) { read(peer, frame); });
@@ -103,15 +103,13 @@ class ServerLoadTest : public testing::Test {
     for (int index = kPolite + kStalled; index < kAll; ++index) {
       Peer& peer = peers[static_cast<std::size_t>(index)];
       if (peer.closed) continue;
-      const std::string line(registry::kMaxLogLineBytes, 'x');
-      const registry::LogMessage lines{
-          registry::Stream::kOut,
-          std::vector<std::string>(registry::kMaxBytesOfLogMessage / registry::kMaxLogLineBytes,
-                                   line),
-          0};
+      const std::string line(wire::kMaxLogLineBytes, 'x');
+      const wire::LogMessage lines{
+          wire::Stream::kOut,
+          std::vector<std::string>(wire::kMaxBytesOfLogMessage / wire::kMaxLogLineBytes, line), 0};
       while (peer.channel->queued_bytes() < kFloodBytes) {
-        peer.channel->send(encode(registry::AgentMessage(lines)));
-        peer.channel->send(encode(registry::AgentMessage(registry::HeartbeatMessage{})));
+        peer.channel->send(encode(wire::AgentMessage(lines)));
+        peer.channel->send(encode(wire::AgentMessage(wire::HeartbeatMessage{})));
       }
     }
     flooding = loop.after(milliseconds(1), [this] { flood(); });
@@ -128,11 +126,11 @@ class ServerLoadTest : public testing::Test {
   }
 
   bool wait(const std::function<bool()>& done) {
-    return loop.run_until(done, registry::test_deadline());
+    return loop.run_until(done, wire::test_deadline());
   }
 
   net::EventLoop loop;
-  registry::LogRecorder log;
+  wire::LogRecorder log;
   net::Endpoint endpoint;
   int reported = 0;
   std::vector<job::TaskId> lost;
@@ -151,7 +149,7 @@ TEST_F(ServerLoadTest, TheOthersAreToldAllTheSame) {
   EXPECT_TRUE(wait([&] { return polite_have(1); }));
   for (int index = 0; index < kPolite; ++index) {
     peers[static_cast<std::size_t>(index)].channel->send(
-        encode(registry::AgentMessage(registry::HeartbeatMessage{})));
+        encode(wire::AgentMessage(wire::HeartbeatMessage{})));
   }
   EXPECT_TRUE(wait([&] {
     return std::all_of(peers.begin(), peers.begin() + kPolite,
@@ -172,8 +170,7 @@ TEST_F(ServerLoadTest, WhoNeverReadsLosesItsSession) {
       // The next generation is for a task that has ended.
       Peer& peer = peers[static_cast<std::size_t>(index)];
       if (!peer.closed)
-        peer.channel->send(
-            encode(registry::AgentMessage(registry::ExitedMessage{1, generation, {}})));
+        peer.channel->send(encode(wire::AgentMessage(wire::ExitedMessage{1, generation, {}})));
     }
   }
   EXPECT_GE(lost.size(), static_cast<std::size_t>(kStalled));

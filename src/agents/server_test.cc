@@ -10,10 +10,10 @@
 #include "job/described.h"
 #include "job/test_tasks.h"
 #include "net/client.h"
-#include "registry/messages.h"
-#include "registry/paths.h"
-#include "registry/rest_client.h"
-#include "registry/test_registry.h"
+#include "wire/messages.h"
+#include "wire/paths.h"
+#include "wire/rest_client.h"
+#include "wire/test_registry.h"
 
 namespace gangrun::agents {
 namespace {
@@ -38,15 +38,15 @@ class ServerTest : public testing::Test {
   net::HttpResponse ask(const std::string& method, const std::string& path,
                         const std::string& body = "",
                         const std::map<std::string, std::string>& query = {},
-                        std::optional<std::string> token = registry::kJobSecret) {
+                        std::optional<std::string> token = wire::kJobSecret) {
     net::HttpRequest request;
     request.method = method;
     request.path = path;
     request.query = query;
     request.body = body;
     if (token) request.headers.add("Authorization", "Bearer " + *token);
-    auto response = registry::while_serving(
-        loop, [&] { return net::request(endpoint, request, registry::test_deadline()); });
+    auto response = wire::while_serving(
+        loop, [&] { return net::request(endpoint, request, wire::test_deadline()); });
     if (!response.ok()) {
       ADD_FAILURE() << method << " " << path << ": " << response.error().message;
       return {};
@@ -65,26 +65,25 @@ class ServerTest : public testing::Test {
     std::optional<base::Result<std::unique_ptr<net::Channel>>> opened;
     const net::Connecting connecting = net::connect_channel(
         loop, endpoint, path, net::Headers{{"Authorization", "Bearer " + token}},
-        registry::test_deadline(), [&](auto channel) { opened.emplace(std::move(channel)); });
-    loop.run_until([&] { return opened.has_value(); }, registry::test_deadline());
+        wire::test_deadline(), [&](auto channel) { opened.emplace(std::move(channel)); });
+    loop.run_until([&] { return opened.has_value(); }, wire::test_deadline());
     if (!opened) return base::internal("the test's time is over");
     return *std::move(opened);
   }
 
   job::ClusterSpec spec(int generation) {
-    return {generation, {{"ps", {{"h", 1}}}, {"worker", {registry::kTaskHome}}}};
+    return {generation, {{"ps", {{"h", 1}}}, {"worker", {wire::kTaskHome}}}};
   }
 
-  registry::TestFolder folder;
+  wire::TestFolder folder;
   net::EventLoop loop;
-  registry::LogRecorder log;
+  wire::LogRecorder log;
   std::vector<DeskEvent> events;
   std::vector<std::string> stops;
   std::vector<cluster::Question> questions;
   job::JobStatus status;
   net::Endpoint endpoint;
-  Server server{loop, base::Secret(registry::kJobSecret),
-                DeskOptions{milliseconds(200), seconds(60)},
+  Server server{loop, base::Secret(wire::kJobSecret), DeskOptions{milliseconds(200), seconds(60)},
                 ServerCallbacks{
                     [this] { return status; },
                     [this](bool at_once, const std::string& by) {
@@ -103,7 +102,7 @@ TEST_F(ServerTest, WhoDoesNotKnowTheSecretLearnsNothing) {
         "/v1/lines", "/v1/join", "/v1/rendezvous/a/b", "/v1/agent", "/", "/x"}) {
     for (const std::string method : {"GET", "PUT", "POST", "DELETE"}) {
       for (const std::optional<std::string>& token : std::vector<std::optional<std::string>>{
-               {}, "", "wrong", registry::kJobSecret + "0", registry::kJobSecret.substr(1)}) {
+               {}, "", "wrong", wire::kJobSecret + "0", wire::kJobSecret.substr(1)}) {
         const auto response = ask(method, path, R"({"attempt":2,"address":"h:1"})", {}, token);
         EXPECT_EQ(response.status, 401) << method << " " << path;
         EXPECT_EQ(response.body,
@@ -117,19 +116,19 @@ TEST_F(ServerTest, WhoDoesNotKnowTheSecretLearnsNothing) {
   // Told once, and without any of the tokens.
   ASSERT_EQ(log.lines.size(), 1U);
   EXPECT_THAT(log.lines[0], Not(HasSubstr("wrong")));
-  EXPECT_THAT(log.lines[0], Not(HasSubstr(registry::kJobSecret)));
+  EXPECT_THAT(log.lines[0], Not(HasSubstr(wire::kJobSecret)));
 }
 
 TEST_F(ServerTest, LinesAreGivenFromANumberOn) {
   server.add_line(job::kWorker0, false, "one");
   server.add_line(job::kWorker0, true, "two");
-  const auto lines = registry::while_serving(loop, [&] {
-    return registry::fetch_lines(endpoint, base::Secret(registry::kJobSecret), 1, {},
-                                 registry::test_deadline());
+  const auto lines = wire::while_serving(loop, [&] {
+    return wire::fetch_lines(endpoint, base::Secret(wire::kJobSecret), 1, {},
+                             wire::test_deadline());
   });
   ASSERT_TRUE(lines.ok()) << lines.error().message;
   EXPECT_EQ(lines->next, 2);
-  EXPECT_THAT(lines->lines, ElementsAre(registry::KeptLine{job::kWorker0, true, "two"}));
+  EXPECT_THAT(lines->lines, ElementsAre(wire::KeptLine{job::kWorker0, true, "two"}));
   EXPECT_TRUE(server.lines_are_told());
   server.add_line(job::kWorker0, false, "three");
   EXPECT_FALSE(server.lines_are_told());
@@ -141,12 +140,12 @@ TEST_F(ServerTest, LinesAreGivenFromANumberOn) {
 TEST_F(ServerTest, WhoWaitsForALineGetsItWhenItComes) {
   const net::Timer late =
       loop.after(milliseconds(50), [this] { server.add_line(job::kWorker0, false, "late"); });
-  const auto lines = registry::while_serving(loop, [&] {
-    return registry::fetch_lines(endpoint, base::Secret(registry::kJobSecret), 0,
-                                 registry::test_deadline(), registry::test_deadline() + seconds(2));
+  const auto lines = wire::while_serving(loop, [&] {
+    return wire::fetch_lines(endpoint, base::Secret(wire::kJobSecret), 0, wire::test_deadline(),
+                             wire::test_deadline() + seconds(2));
   });
   ASSERT_TRUE(lines.ok()) << lines.error().message;
-  EXPECT_THAT(lines->lines, ElementsAre(registry::KeptLine{job::kWorker0, false, "late"}));
+  EXPECT_THAT(lines->lines, ElementsAre(wire::KeptLine{job::kWorker0, false, "late"}));
   // In vain, and with a number from another master's time.
   EXPECT_THAT(ask("GET", "/v1/lines", "", {{"from", "1"}, {"wait_ms", "20"}}).body,
               HasSubstr(R"("lines":[])"));
@@ -155,7 +154,7 @@ TEST_F(ServerTest, WhoWaitsForALineGetsItWhenItComes) {
 }
 
 TEST_F(ServerTest, ChannelsAreForAgentsOnly) {
-  EXPECT_EQ(open_channel("/v1/status", registry::kJobSecret).error().code, base::Code::kNotFound);
+  EXPECT_EQ(open_channel("/v1/status", wire::kJobSecret).error().code, base::Code::kNotFound);
   EXPECT_EQ(ask("GET", "/v1/agent").status, 426);
 }
 
@@ -208,7 +207,7 @@ TEST_F(ServerTest, APlaceIsReportedOnceByRest) {
   EXPECT_EQ(taken.body,
             R"({"task":"worker:0","attempt":2,"address":"10.0.0.7:4711","connected":false})");
   EXPECT_EQ(code_of(ask("PUT", path, good)), "already_exists");
-  EXPECT_THAT(events, ElementsAre(DeskEvent(Reported{job::kWorker0, 2, registry::kTaskHome, 0})));
+  EXPECT_THAT(events, ElementsAre(DeskEvent(Reported{job::kWorker0, 2, wire::kTaskHome, 0})));
 }
 
 TEST_F(ServerTest, TheClusterSpecIsWaitedFor) {
@@ -226,23 +225,23 @@ TEST_F(ServerTest, TheClusterSpecIsWaitedFor) {
     EXPECT_THAT(response.body, HasSubstr("must be a whole number from")) << response.body;
   }
   server.publish(spec(1));
-  EXPECT_EQ(ask("GET", path).body, registry::encode_cluster_spec(spec(1)));
+  EXPECT_EQ(ask("GET", path).body, wire::encode_cluster_spec(spec(1)));
   EXPECT_EQ(ask("GET", path, "", {{"generation", "2"}}).status, 204);
 
   // One who waits gets it when it is published.
   const net::Timer later = loop.after(milliseconds(50), [&] { server.publish(spec(2)); });
-  const auto fetched = registry::while_serving(loop, [&] {
-    return registry::fetch_cluster_spec(endpoint, base::Secret(registry::kJobSecret), 2,
-                                        registry::test_deadline());
+  const auto fetched = wire::while_serving(loop, [&] {
+    return wire::fetch_cluster_spec(endpoint, base::Secret(wire::kJobSecret), 2,
+                                    wire::test_deadline());
   });
   ASSERT_TRUE(fetched.ok()) << fetched.error().message;
   EXPECT_EQ(*fetched, spec(2));
 }
 
 TEST_F(ServerTest, WhoWaitsTooLongForTheSpecIsToldSo) {
-  const auto fetched = registry::while_serving(loop, [&] {
-    return registry::fetch_cluster_spec(endpoint, base::Secret(registry::kJobSecret), 3,
-                                        loop.now() + seconds(2));
+  const auto fetched = wire::while_serving(loop, [&] {
+    return wire::fetch_cluster_spec(endpoint, base::Secret(wire::kJobSecret), 3,
+                                    loop.now() + seconds(2));
   });
   ASSERT_FALSE(fetched.ok());
   EXPECT_EQ(fetched.error().code, base::Code::kDeadlineExceeded) << fetched.error().message;
@@ -251,16 +250,15 @@ TEST_F(ServerTest, WhoWaitsTooLongForTheSpecIsToldSo) {
 TEST_F(ServerTest, StatusAndStopAreTheMasters) {
   status.id = "job-1";
   status.name = "wine";
-  const auto fetched = registry::while_serving(loop, [&] {
-    return registry::fetch_status(endpoint, base::Secret(registry::kJobSecret),
-                                  registry::test_deadline());
+  const auto fetched = wire::while_serving(loop, [&] {
+    return wire::fetch_status(endpoint, base::Secret(wire::kJobSecret), wire::test_deadline());
   });
   ASSERT_TRUE(fetched.ok()) << fetched.error().message;
   EXPECT_EQ(*fetched, status);
 
-  const auto stopped = registry::while_serving(loop, [&] {
-    return registry::request_stop(endpoint, base::Secret(registry::kJobSecret), true, "ana",
-                                  registry::test_deadline());
+  const auto stopped = wire::while_serving(loop, [&] {
+    return wire::request_stop(endpoint, base::Secret(wire::kJobSecret), true, "ana",
+                              wire::test_deadline());
   });
   EXPECT_TRUE(stopped.ok());
   EXPECT_EQ(ask("POST", "/v1/stop", "{}").status, 202);
@@ -268,15 +266,14 @@ TEST_F(ServerTest, StatusAndStopAreTheMasters) {
   EXPECT_EQ(ask("POST", "/v1/stop", R"({"at_once":1})").status, 400);
   EXPECT_EQ(ask("POST", "/v1/stop", R"({"by":""})").status, 400);
   EXPECT_EQ(ask("POST", "/v1/stop", R"({"now":true})").status, 400);
-  EXPECT_EQ(ask("POST", "/v1/stop", std::string(registry::kMaxRequestBytes + 1, ' ')).status, 413);
+  EXPECT_EQ(ask("POST", "/v1/stop", std::string(wire::kMaxRequestBytes + 1, ' ')).status, 413);
   EXPECT_THAT(stops, ElementsAre("true ana", "false a request"));
 }
 
 TEST_F(ServerTest, AQuestionIsHandedOnAndAnswered) {
   cluster::Question question{.kind = "stacks", .about = {{"depth", 3}}, .tasks = {{"worker", 7}}};
-  const auto answer = registry::while_serving(loop, [&] {
-    return registry::ask(endpoint, base::Secret(registry::kJobSecret), question,
-                         registry::test_deadline());
+  const auto answer = wire::while_serving(loop, [&] {
+    return wire::ask(endpoint, base::Secret(wire::kJobSecret), question, wire::test_deadline());
   });
   ASSERT_TRUE(answer.ok()) << answer.error().message;
   ASSERT_EQ(answer->tasks.size(), 1U);
@@ -318,8 +315,8 @@ TEST_F(ServerTest, ANoticeIsAQuestion) {
 }
 
 TEST_F(ServerTest, TheClientToldOfAWrongSecret) {
-  const auto fetched = registry::while_serving(loop, [&] {
-    return registry::fetch_status(endpoint, base::Secret("guess"), registry::test_deadline());
+  const auto fetched = wire::while_serving(loop, [&] {
+    return wire::fetch_status(endpoint, base::Secret("guess"), wire::test_deadline());
   });
   ASSERT_FALSE(fetched.ok());
   EXPECT_EQ(fetched.error().code, base::Code::kUnauthenticated);
@@ -328,20 +325,19 @@ TEST_F(ServerTest, TheClientToldOfAWrongSecret) {
 }
 
 TEST_F(ServerTest, ASessionThatStaysSilentIsClosed) {
-  auto channel = open_channel("/v1/agent", registry::kJobSecret);
+  auto channel = open_channel("/v1/agent", wire::kJobSecret);
   ASSERT_TRUE(channel.ok()) << channel.error().message;
-  std::vector<registry::MasterMessage> heard;
+  std::vector<wire::MasterMessage> heard;
   std::optional<base::Error> closed;
   (*channel)->on_closed([&](base::Error reason) { closed = std::move(reason); });
   (*channel)->on_message([&](std::string_view frame) {
-    if (auto message = registry::decode_master_message(frame); message.ok())
-      heard.push_back(*message);
+    if (auto message = wire::decode_master_message(frame); message.ok()) heard.push_back(*message);
   });
-  (*channel)->send(encode(registry::AgentMessage(registry::ReportMessage{
-      job::kWorker0, 2, registry::kTaskHome, 99, registry::AgentState::kWaiting, 0, 0, 0, {}})));
-  ASSERT_TRUE(loop.run_until([&] { return closed.has_value(); }, registry::test_deadline()));
+  (*channel)->send(encode(wire::AgentMessage(wire::ReportMessage{
+      job::kWorker0, 2, wire::kTaskHome, 99, wire::AgentState::kWaiting, 0, 0, 0, {}})));
+  ASSERT_TRUE(loop.run_until([&] { return closed.has_value(); }, wire::test_deadline()));
   EXPECT_THAT(closed->message, HasSubstr("no heartbeat for too long"));
-  EXPECT_THAT(heard, ElementsAre(testing::VariantWith<registry::WelcomeMessage>(testing::_)));
+  EXPECT_THAT(heard, ElementsAre(testing::VariantWith<wire::WelcomeMessage>(testing::_)));
   EXPECT_THAT(events, ElementsAre(testing::VariantWith<Reported>(testing::_),
                                   testing::VariantWith<SessionLost>(testing::_)));
 }
@@ -352,14 +348,14 @@ TEST_F(ServerTest, TheControlAddressOfAnAgentIsToldOfItsTask) {
     return told.value("control", base::Json());
   };
   EXPECT_EQ(control(), nullptr);
-  auto channel = open_channel("/v1/agent", registry::kJobSecret);
+  auto channel = open_channel("/v1/agent", wire::kJobSecret);
   ASSERT_TRUE(channel.ok()) << channel.error().message;
-  registry::ReportMessage report{
-      job::kWorker0, 2, registry::kTaskHome, 99, registry::AgentState::kWaiting, 0, 0, 0, {}};
-  report.control = registry::ControlAddress{4713, std::string(registry::kFingerprintDigits, 'a')};
-  (*channel)->send(encode(registry::AgentMessage(report)));
-  ASSERT_TRUE(loop.run_until([&] { return !events.empty(); }, registry::test_deadline()));
-  EXPECT_EQ(control(), (base::Json{{"host", registry::kTaskHome.host},
+  wire::ReportMessage report{
+      job::kWorker0, 2, wire::kTaskHome, 99, wire::AgentState::kWaiting, 0, 0, 0, {}};
+  report.control = wire::ControlAddress{4713, std::string(wire::kFingerprintDigits, 'a')};
+  (*channel)->send(encode(wire::AgentMessage(report)));
+  ASSERT_TRUE(loop.run_until([&] { return !events.empty(); }, wire::test_deadline()));
+  EXPECT_EQ(control(), (base::Json{{"host", wire::kTaskHome.host},
                                    {"port", 4713},
                                    {"fingerprint", report.control->fingerprint}}));
 }
@@ -371,37 +367,36 @@ TEST_F(ServerTest, OverTlsTheSameHolds) {
   ASSERT_TRUE(port.ok()) << port.error().message;
   endpoint = net::Endpoint::on_tls("127.0.0.1", *port, certificate->fingerprint);
   server.publish(spec(1));
-  EXPECT_EQ(ask("GET", "/v1/cluster-spec").body, registry::encode_cluster_spec(spec(1)));
+  EXPECT_EQ(ask("GET", "/v1/cluster-spec").body, wire::encode_cluster_spec(spec(1)));
   EXPECT_EQ(ask("GET", "/v1/cluster-spec", "", {}, "wrong").status, 401);
   EXPECT_EQ(ask("GET", "/v1/cluster-spec", "", {}, std::nullopt).status, 401);
   EXPECT_EQ(open_channel("/v1/agent", "wrong").error().code, base::Code::kUnauthenticated);
-  EXPECT_TRUE(open_channel("/v1/agent", registry::kJobSecret).ok());
+  EXPECT_TRUE(open_channel("/v1/agent", wire::kJobSecret).ok());
   EXPECT_EQ(log.lines.size(), 1U);
 
   // Another server than the one whose certificate is known gets nothing, not even the token.
   const auto other = net::make_job_certificate("gangrun", std::chrono::hours(1));
   endpoint.fingerprint = other->fingerprint;
-  const auto refused = registry::while_serving(loop, [&] {
-    return registry::fetch_status(endpoint, base::Secret(registry::kJobSecret),
-                                  registry::test_deadline());
+  const auto refused = wire::while_serving(loop, [&] {
+    return wire::fetch_status(endpoint, base::Secret(wire::kJobSecret), wire::test_deadline());
   });
   EXPECT_EQ(refused.error().code, base::Code::kUnauthenticated) << refused.error().message;
 }
 
 TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
   const std::string body = base::dump_json(base::to_json(
-      registry::JoinRequest{{"worker", 0}, 0, "executor 1", "10.0.0.7", "as it is called there"}));
+      wire::JoinRequest{{"worker", 0}, 0, "executor 1", "10.0.0.7", "as it is called there"}));
   EXPECT_EQ(ask("POST", "/v1/join", body).status, 404);
-  std::vector<registry::JoinRequest> came;
+  std::vector<wire::JoinRequest> came;
   std::optional<std::string> over;
   Server open(
-      loop, base::Secret(registry::kJobSecret), DeskOptions{},
+      loop, base::Secret(wire::kJobSecret), DeskOptions{},
       ServerCallbacks{
           [this] { return status; }, [](bool, const std::string&) {}, {}, [&over] { return over; }},
       log);
-  open.serve_joins([&came](const registry::JoinRequest& request) {
+  open.serve_joins([&came](const wire::JoinRequest& request) {
     came.push_back(request);
-    return registry::JoinAnswer{registry::JoinState::kThere, {}, "somebody came first"};
+    return wire::JoinAnswer{wire::JoinState::kThere, {}, "somebody came first"};
   });
   endpoint = net::Endpoint::on_unix(folder.file("open.sock"));
   ASSERT_TRUE(open.listen_unix(endpoint.unix_path).ok());
@@ -409,21 +404,21 @@ TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
   EXPECT_EQ(ask("GET", "/v1/join").status, 405);
   EXPECT_EQ(ask("POST", "/v1/join", "{}").status, 400);
   EXPECT_THAT(came, IsEmpty());
-  const auto joined = registry::while_serving(loop, [&] {
-    return registry::join(endpoint, base::Secret(registry::kJobSecret),
-                          {{"worker", 0}, 3, "e", "h", "r"}, registry::test_deadline());
+  const auto joined = wire::while_serving(loop, [&] {
+    return wire::join(endpoint, base::Secret(wire::kJobSecret), {{"worker", 0}, 3, "e", "h", "r"},
+                      wire::test_deadline());
   });
   ASSERT_TRUE(joined.ok()) << joined.error().message;
   EXPECT_EQ(joined->reason, "somebody came first");
   ASSERT_EQ(came.size(), 1U);
   EXPECT_EQ(came[0].attempt, 3);
   over = "the job has failed";
-  const auto late = registry::while_serving(loop, [&] {
-    return registry::join(endpoint, base::Secret(registry::kJobSecret),
-                          {{"worker", 0}, 3, "e", "h", "r"}, registry::test_deadline());
+  const auto late = wire::while_serving(loop, [&] {
+    return wire::join(endpoint, base::Secret(wire::kJobSecret), {{"worker", 0}, 3, "e", "h", "r"},
+                      wire::test_deadline());
   });
   ASSERT_TRUE(late.ok()) << late.error().message;
-  EXPECT_EQ(late->state, registry::JoinState::kJobHasEnded);
+  EXPECT_EQ(late->state, wire::JoinState::kJobHasEnded);
   EXPECT_EQ(late->reason, "the job has failed");
   EXPECT_EQ(came.size(), 1U);
 }
@@ -433,7 +428,7 @@ TEST_F(ServerTest, AKeyIsPutAndReadFromOutside) {
   EXPECT_EQ(ask("PUT", "/v1/rendezvous/feed/1", "end").status, 409);
   server.publish(spec(1));
   EXPECT_EQ(
-      ask("PUT", "/v1/rendezvous/feed/1", std::string(registry::kMaxRequestBytes * 8, 'x')).status,
+      ask("PUT", "/v1/rendezvous/feed/1", std::string(wire::kMaxRequestBytes * 8, 'x')).status,
       200);
   EXPECT_EQ(ask("PUT", "/v1/rendezvous/feed", "end").status, 400);
   EXPECT_EQ(ask("GET", "/v1/rendezvous/feed").status, 400);
@@ -442,7 +437,7 @@ TEST_F(ServerTest, AKeyIsPutAndReadFromOutside) {
   EXPECT_EQ(ask("GET", "/v1/rendezvous/feed/2").body, "\xff\x01 end");
   EXPECT_EQ(ask("POST", "/v1/rendezvous/feed/2").status, 405);
   EXPECT_EQ(
-      ask("PUT", "/v1/rendezvous/feed/1", std::string(registry::kMaxRendezvousValueBytes + 1, 'x'))
+      ask("PUT", "/v1/rendezvous/feed/1", std::string(wire::kMaxRendezvousValueBytes + 1, 'x'))
           .status,
       413);
 }

@@ -20,7 +20,7 @@ std::string start_with(int attempt, int restarts, std::string_view member) {
 
 Starts::Starts(job::ClusterSpec spec, std::size_t outline_above)
     : spec_(std::move(spec)),
-      encoded_spec_(registry::encode_cluster_spec(spec_)),
+      encoded_spec_(wire::encode_cluster_spec(spec_)),
       by_outline_(encoded_spec_.size() > outline_above) {
   if (by_outline_) return;
   member_ = encoded_spec_.size() <= kMaxPlainSpecBytes
@@ -28,14 +28,14 @@ Starts::Starts(job::ClusterSpec spec, std::size_t outline_above)
                 : base::format(R"("packed":"{}")", net::pack(encoded_spec_));
 }
 
-registry::Frame Starts::message_for(const job::TaskId& task, int attempt, int restarts) {
+wire::Frame Starts::message_for(const job::TaskId& task, int attempt, int restarts) {
   if (by_outline_) {
     const std::string own = base::dump_json(job::outline_to_json(spec_, task));
     return std::make_shared<const std::string>(
         start_with(attempt, restarts, base::format(R"("outline":{})", own)));
   }
   if (kept_.size() > kMaxKept) kept_.clear();
-  registry::Frame& message = kept_[{attempt, restarts}];
+  wire::Frame& message = kept_[{attempt, restarts}];
   if (!message) {
     message = std::make_shared<const std::string>(start_with(attempt, restarts, member_));
   }

@@ -9,7 +9,7 @@
 
 #include "job/cluster_spec.h"
 #include "job/task_id.h"
-#include "registry/messages.h"
+#include "wire/messages.h"
 
 namespace gangrun::agents {
 
@@ -29,14 +29,14 @@ class Starts {
   [[nodiscard]] int generation() const { return spec_.generation; }
   // As encode_cluster_spec() gives it.
   [[nodiscard]] const std::string& encoded_spec() const { return encoded_spec_; }
-  registry::Frame message_for(const job::TaskId& task, int attempt, int restarts);
+  wire::Frame message_for(const job::TaskId& task, int attempt, int restarts);
 
  private:
   job::ClusterSpec spec_;
   std::string encoded_spec_;
   bool by_outline_;
   std::string member_;  // of a start message: the spec, plain or packed
-  std::map<std::pair<int, int>, registry::Frame> kept_;  // by attempt and restarts
+  std::map<std::pair<int, int>, wire::Frame> kept_;  // by attempt and restarts
 };
 
 }  // namespace gangrun::agents

@@ -15,29 +15,28 @@ job::ClusterSpec gang_of(int workers) {
   return spec;
 }
 
-registry::StartMessage decoded(const registry::Frame& frame) {
-  auto message = registry::decode_master_message(*frame);
+wire::StartMessage decoded(const wire::Frame& frame) {
+  auto message = wire::decode_master_message(*frame);
   if (!message.ok()) ADD_FAILURE() << message.error().message;
-  return message.ok() ? std::get<registry::StartMessage>(*std::move(message))
-                      : registry::StartMessage{};
+  return message.ok() ? std::get<wire::StartMessage>(*std::move(message)) : wire::StartMessage{};
 }
 
 TEST(Starts, TellsAllTasksTheSameInOneMessage) {
   for (const int workers : {2, 1000}) {
     Starts starts(gang_of(workers));
     EXPECT_EQ(starts.generation(), 3);
-    EXPECT_EQ(starts.encoded_spec(), registry::encode_cluster_spec(gang_of(workers)));
-    const registry::Frame first = starts.message_for({"worker", 0}, 2, 1);
-    EXPECT_EQ(decoded(first), (registry::StartMessage{2, 1, gang_of(workers)}));
+    EXPECT_EQ(starts.encoded_spec(), wire::encode_cluster_spec(gang_of(workers)));
+    const wire::Frame first = starts.message_for({"worker", 0}, 2, 1);
+    EXPECT_EQ(decoded(first), (wire::StartMessage{2, 1, gang_of(workers)}));
     EXPECT_EQ(starts.message_for({"ps", 0}, 2, 1), first);
-    const registry::Frame again = starts.message_for({"worker", 1}, 3, 1);
-    EXPECT_EQ(decoded(again), (registry::StartMessage{3, 1, gang_of(workers)}));
+    const wire::Frame again = starts.message_for({"worker", 1}, 3, 1);
+    EXPECT_EQ(decoded(again), (wire::StartMessage{3, 1, gang_of(workers)}));
   }
 }
 
 TEST(Starts, PacksALongSpecOnly) {
-  const registry::Frame plain = Starts(gang_of(2)).message_for({"ps", 0}, 1, 0);
-  EXPECT_EQ(*plain, encode(registry::MasterMessage(registry::StartMessage{1, 0, gang_of(2)})));
+  const wire::Frame plain = Starts(gang_of(2)).message_for({"ps", 0}, 1, 0);
+  EXPECT_EQ(*plain, encode(wire::MasterMessage(wire::StartMessage{1, 0, gang_of(2)})));
   Starts starts(gang_of(10'000));
   EXPECT_LT(starts.message_for({"ps", 0}, 1, 0)->size(), starts.encoded_spec().size() / 2);
 }
@@ -45,7 +44,7 @@ TEST(Starts, PacksALongSpecOnly) {
 TEST(Starts, TellsEachTaskAnOutlineOfALargeSpec) {
   const job::ClusterSpec spec = gang_of(1000);
   Starts starts(spec, 1000);
-  const registry::StartMessage told = decoded(starts.message_for({"worker", 17}, 1, 2));
+  const wire::StartMessage told = decoded(starts.message_for({"worker", 17}, 1, 2));
   EXPECT_EQ(told.attempt, 1);
   EXPECT_EQ(told.restarts, 2);
   EXPECT_TRUE(told.cluster_spec.is_outline);

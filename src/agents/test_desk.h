@@ -8,20 +8,20 @@
 #include <vector>
 
 #include "agents/desk.h"
-#include "registry/messages.h"
+#include "wire/messages.h"
 
 namespace gangrun::agents {
 
 // Records all that a desk says and tells.
 class Recorder final : public DeskOutput {
  public:
-  void send(registry::SessionId session, registry::Frame frame) override {
-    auto message = registry::decode_master_message(*frame);
+  void send(wire::SessionId session, wire::Frame frame) override {
+    auto message = wire::decode_master_message(*frame);
     ASSERT_TRUE(message.ok()) << *frame;
     frames.push_back(std::move(frame));
     sent.emplace_back(session, *std::move(message));
   }
-  void close(registry::SessionId session, std::string_view reason) override {
+  void close(wire::SessionId session, std::string_view reason) override {
     closed.emplace_back(session, std::string(reason));
   }
   void event(DeskEvent event) override { events.push_back(std::move(event)); }
@@ -32,9 +32,9 @@ class Recorder final : public DeskOutput {
     events.clear();
   }
 
-  std::vector<std::pair<registry::SessionId, registry::MasterMessage>> sent;
-  std::vector<registry::Frame> frames;  // of all in `sent`
-  std::vector<std::pair<registry::SessionId, std::string>> closed;
+  std::vector<std::pair<wire::SessionId, wire::MasterMessage>> sent;
+  std::vector<wire::Frame> frames;  // of all in `sent`
+  std::vector<std::pair<wire::SessionId, std::string>> closed;
   std::vector<DeskEvent> events;
 };
 

@@ -27,8 +27,8 @@
 #include "net/client.h"
 #include "net/event_loop.h"
 #include "net/tunnel.h"
-#include "registry/exec_frames.h"
-#include "registry/paths.h"
+#include "wire/exec_frames.h"
+#include "wire/paths.h"
 
 namespace gangrun::client {
 
@@ -80,12 +80,12 @@ base::Result<Target> find_target(cluster::Site& site, const ExecOptions& options
   return Target{status.id, task};
 }
 
-registry::ExecWindow window_of(int terminal) {
-  registry::ExecWindow window;
+wire::ExecWindow window_of(int terminal) {
+  wire::ExecWindow window;
   winsize size{};
   if (::ioctl(terminal, TIOCGWINSZ, &size) != 0) return window;
-  if (size.ws_row > 0) window.rows = std::min<int>(size.ws_row, registry::kMaxWindowSide);
-  if (size.ws_col > 0) window.columns = std::min<int>(size.ws_col, registry::kMaxWindowSide);
+  if (size.ws_row > 0) window.rows = std::min<int>(size.ws_row, wire::kMaxWindowSide);
+  if (size.ws_col > 0) window.columns = std::min<int>(size.ws_col, wire::kMaxWindowSide);
   return window;
 }
 
@@ -101,7 +101,7 @@ class Beside {
   }
 
   // The command's end; the error is gangrun's own.
-  base::Result<registry::ExecExit> run();
+  base::Result<wire::ExecExit> run();
 
  private:
   base::Result<> watch_signals();
@@ -110,14 +110,14 @@ class Beside {
   void connect(const net::Endpoint& agent);
   void on_channel(std::unique_ptr<net::Channel> channel);
   void on_signal(int number);
-  void end(base::Result<registry::ExecExit> how) {
+  void end(base::Result<wire::ExecExit> how) {
     if (!ended_) ended_ = std::move(how);
   }
 
   cluster::Site& site_;
   const Target target_;
   Context& context_;
-  registry::ExecBegin begin_;
+  wire::ExecBegin begin_;
   net::EventLoop loop_;
   net::Watch signals_;
   std::optional<job::JobSpec> spec_;
@@ -127,10 +127,10 @@ class Beside {
   net::Connecting connecting_;
   std::unique_ptr<RawTerminal> raw_;
   std::unique_ptr<ExecSession> session_;
-  std::optional<base::Result<registry::ExecExit>> ended_;
+  std::optional<base::Result<wire::ExecExit>> ended_;
 };
 
-base::Result<registry::ExecExit> Beside::run() {
+base::Result<wire::ExecExit> Beside::run() {
   GANGRUN_TRY(watch_signals());
   GANGRUN_TRY(make_way());
   GANGRUN_ASSIGN(const net::Endpoint agent, find_agent().context(job::to_string(target_.task)));
@@ -170,7 +170,7 @@ void Beside::on_signal(int number) {
   }
   const bool is_for_command = number == SIGINT || number == SIGQUIT;
   if (session_ && is_for_command) return session_->signal(number);
-  end(registry::ExecExit{base::kSignalStatus + number});
+  end(wire::ExecExit{base::kSignalStatus + number});
 }
 
 base::Result<> Beside::make_way() {
@@ -196,10 +196,10 @@ base::Result<> Beside::make_way() {
 
 void Beside::connect(const net::Endpoint& agent) {
   net::ChannelOptions options = net::tunnel_channel_options();
-  options.max_message_bytes = registry::kMaxExecFrameBytes;
+  options.max_message_bytes = wire::kMaxExecFrameBytes;
   connecting_ = net::connect_channel(
-      loop_, agent, std::string(registry::kExecPath),
-      {{"Authorization", "Bearer " + secret_.reveal()}}, loop_.now() + net::kTunnelConnectTimeout,
+      loop_, agent, std::string(wire::kExecPath), {{"Authorization", "Bearer " + secret_.reveal()}},
+      loop_.now() + net::kTunnelConnectTimeout,
       [this](base::Result<std::unique_ptr<net::Channel>> channel) {
         if (!channel.ok()) return end(channel.error().context(job::to_string(target_.task)));
         on_channel(*std::move(channel));
@@ -215,7 +215,7 @@ void Beside::on_channel(std::unique_ptr<net::Channel> channel) {
   }
   session_ = std::make_unique<ExecSession>(
       loop_, ExecSession::Files{}, std::move(channel), begin_,
-      [this](base::Result<registry::ExecExit> how) { end(std::move(how)); });
+      [this](base::Result<wire::ExecExit> how) { end(std::move(how)); });
 }
 
 }  // namespace

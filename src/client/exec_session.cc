@@ -13,7 +13,7 @@
 
 namespace gangrun::client {
 
-using registry::ExecStream;
+using wire::ExecStream;
 
 namespace {
 
@@ -23,8 +23,8 @@ constexpr std::size_t kPieceBytes = 4096;
 }  // namespace
 
 ExecSession::ExecSession(net::EventLoop& loop, Files files, std::unique_ptr<net::Channel> channel,
-                         const registry::ExecBegin& begin,
-                         std::function<void(base::Result<registry::ExecExit>)> on_end)
+                         const wire::ExecBegin& begin,
+                         std::function<void(base::Result<wire::ExecExit>)> on_end)
     : loop_(loop),
       files_(files),
       channel_(std::move(channel)),
@@ -49,11 +49,9 @@ ExecSession::ExecSession(net::EventLoop& loop, Files files, std::unique_ptr<net:
   read_on();
 }
 
-void ExecSession::signal(int number) { channel_->send(to_frame(registry::ExecSignal{number})); }
+void ExecSession::signal(int number) { channel_->send(to_frame(wire::ExecSignal{number})); }
 
-void ExecSession::set_window(const registry::ExecWindow& window) {
-  channel_->send(to_frame(window));
-}
+void ExecSession::set_window(const wire::ExecWindow& window) { channel_->send(to_frame(window)); }
 
 void ExecSession::on_message(std::string_view message) {
   if (const auto taken = on_frame(message); !taken.ok()) {
@@ -62,23 +60,23 @@ void ExecSession::on_message(std::string_view message) {
 }
 
 base::Result<> ExecSession::on_frame(std::string_view message) {
-  GANGRUN_ASSIGN(const auto frame, registry::parse_exec_frame(message));
+  GANGRUN_ASSIGN(const auto frame, wire::parse_exec_frame(message));
   using Taken = base::Result<>;
   return std::visit(base::Overloaded{
-                        [this](const registry::ExecFlow& flow) { return on_flow(flow); },
-                        [this](const registry::ExecExit& exit) {
+                        [this](const wire::ExecFlow& flow) { return on_flow(flow); },
+                        [this](const wire::ExecExit& exit) {
                           on_exit(exit);
                           return Taken();
                         },
                         // Those are for the task's side.
-                        [](const registry::ExecBegin&) { return Taken(); },
-                        [](const registry::ExecWindow&) { return Taken(); },
-                        [](const registry::ExecSignal&) { return Taken(); },
+                        [](const wire::ExecBegin&) { return Taken(); },
+                        [](const wire::ExecWindow&) { return Taken(); },
+                        [](const wire::ExecSignal&) { return Taken(); },
                     },
                     frame);
 }
 
-base::Result<> ExecSession::on_flow(const registry::ExecFlow& flow) {
+base::Result<> ExecSession::on_flow(const wire::ExecFlow& flow) {
   Output& output = flow.stream == ExecStream::kMain ? out_ : err_;
   GANGRUN_ASSIGN(const auto message, output.flow.on_message(flow.message));
   std::visit(base::Overloaded{
@@ -94,7 +92,7 @@ base::Result<> ExecSession::on_flow(const registry::ExecFlow& flow) {
   return {};
 }
 
-void ExecSession::on_exit(const registry::ExecExit& exit) {
+void ExecSession::on_exit(const wire::ExecExit& exit) {
   exit_ = exit;
   look_for_end();
 }
@@ -113,15 +111,15 @@ void ExecSession::on_readable() {
   if (got > 0) {
     const std::string data =
         out_.flow.data(std::string_view(buffer_).substr(0, static_cast<std::size_t>(got)));
-    channel_->send(to_frame(registry::ExecFlow{ExecStream::kMain, data}));
+    channel_->send(to_frame(wire::ExecFlow{ExecStream::kMain, data}));
     return read_on();
   }
   input_is_over_ = true;
   readable_.reset();
   // A terminal that is gone.
-  if (has_terminal_) return end(registry::ExecExit{base::kSignalStatus + SIGHUP});
+  if (has_terminal_) return end(wire::ExecExit{base::kSignalStatus + SIGHUP});
   const std::string over = out_.flow.end();
-  channel_->send(to_frame(registry::ExecFlow{ExecStream::kMain, over}));
+  channel_->send(to_frame(wire::ExecFlow{ExecStream::kMain, over}));
 }
 
 void ExecSession::write_on(Output& output) {
@@ -138,7 +136,7 @@ void ExecSession::write(Output& output) {
     output.is_broken = true;
     if (output.which != ExecStream::kMain) return;
     // As if the command itself had written where nobody reads.
-    if (errno == EPIPE) return end(registry::ExecExit{base::kSignalStatus + SIGPIPE});
+    if (errno == EPIPE) return end(wire::ExecExit{base::kSignalStatus + SIGPIPE});
     return end(base::from_errno(errno, "the output is incomplete: writing standard output"));
   }
   output.bytes.erase(0, static_cast<std::size_t>(size));
@@ -150,7 +148,7 @@ void ExecSession::write(Output& output) {
 
 void ExecSession::tell_taken(Output& output, std::size_t bytes) {
   if (const auto taken = output.flow.taken(bytes)) {
-    channel_->send(to_frame(registry::ExecFlow{output.which, *taken}));
+    channel_->send(to_frame(wire::ExecFlow{output.which, *taken}));
   }
 }
 
@@ -158,7 +156,7 @@ void ExecSession::look_for_end() {
   if (exit_ && out_.bytes.empty() && err_.bytes.empty()) end(*exit_);
 }
 
-void ExecSession::end(base::Result<registry::ExecExit> how) {
+void ExecSession::end(base::Result<wire::ExecExit> how) {
   if (end_timer_.pending() || !on_end_) return;
   readable_.reset();
   out_.writable.reset();

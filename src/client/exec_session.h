@@ -10,7 +10,7 @@
 #include "net/channel.h"
 #include "net/event_loop.h"
 #include "net/tunnel_flow.h"
-#include "registry/exec_frames.h"
+#include "wire/exec_frames.h"
 
 namespace gangrun::client {
 
@@ -26,18 +26,18 @@ class ExecSession {
 
   // `on_end` is called once, from the loop: with the command's end, or why none is known.
   ExecSession(net::EventLoop& loop, Files files, std::unique_ptr<net::Channel> channel,
-              const registry::ExecBegin& begin,
-              std::function<void(base::Result<registry::ExecExit>)> on_end);
+              const wire::ExecBegin& begin,
+              std::function<void(base::Result<wire::ExecExit>)> on_end);
   ExecSession(const ExecSession&) = delete;
   ExecSession& operator=(const ExecSession&) = delete;
 
   void signal(int number);
-  void set_window(const registry::ExecWindow& window);
+  void set_window(const wire::ExecWindow& window);
 
  private:
   struct Output {
     int fd;
-    registry::ExecStream which;
+    wire::ExecStream which;
     net::TunnelFlow flow{};
     std::string bytes{};  // that it has not taken
     bool is_broken = false;
@@ -46,26 +46,26 @@ class ExecSession {
 
   void on_message(std::string_view message);
   base::Result<> on_frame(std::string_view message);
-  base::Result<> on_flow(const registry::ExecFlow& flow);
-  void on_exit(const registry::ExecExit& exit);
+  base::Result<> on_flow(const wire::ExecFlow& flow);
+  void on_exit(const wire::ExecExit& exit);
   void read_on();
   void on_readable();
   void write_on(Output& output);
   void write(Output& output);
   void tell_taken(Output& output, std::size_t bytes);
   void look_for_end();
-  void end(base::Result<registry::ExecExit> how);
+  void end(base::Result<wire::ExecExit> how);
 
   net::EventLoop& loop_;
   const Files files_;
   std::unique_ptr<net::Channel> channel_;
   const bool has_terminal_;
-  std::function<void(base::Result<registry::ExecExit>)> on_end_;
+  std::function<void(base::Result<wire::ExecExit>)> on_end_;
   Output out_;
   Output err_;
   bool input_is_over_ = false;
   std::string buffer_;
-  std::optional<registry::ExecExit> exit_;
+  std::optional<wire::ExecExit> exit_;
   net::Watch readable_;
   net::Timer end_timer_;
 };

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "cluster/question.h"
-#include "registry/agent_questions.h"
+#include "wire/agent_questions.h"
 
 namespace gangrun::client {
 
@@ -16,14 +16,14 @@ base::Error never(std::string why) { return {base::Code::kFailedPrecondition, st
 base::Result<TaskAgent> agent_of(cluster::Site& site, std::string_view job,
                                  const job::TaskId& task) {
   cluster::Question question;
-  question.kind = registry::kControlKind;
+  question.kind = wire::kControlKind;
   question.tasks = {task};
   GANGRUN_ASSIGN(const cluster::Answer answer, site.ask(job, question));
   if (answer.tasks.empty()) return never("it does not run");
   const cluster::TaskAnswer& told = answer.tasks.front();
   if (told.is_passing) return base::unavailable(told.refused);
   if (!told.refused.empty()) return never(told.refused);
-  GANGRUN_ASSIGN(auto said, base::from_json<registry::ControlAnswer>(told.said));
+  GANGRUN_ASSIGN(auto said, base::from_json<wire::ControlAnswer>(told.said));
   return TaskAgent{std::move(said.host), said.port, std::move(said.fingerprint),
                    std::move(said.secret)};
 }

@@ -9,12 +9,12 @@
 
 #include "base/result.h"
 #include "client/context.h"
-#include "registry/key_messages.h"
+#include "wire/key_messages.h"
 
 namespace gangrun::client {
 
-inline constexpr std::size_t kMaxTaskValueBytes = registry::kMaxValueBytes;
-inline constexpr std::chrono::milliseconds kMaxTaskWait = registry::kMaxKeyWait;
+inline constexpr std::size_t kMaxTaskValueBytes = wire::kMaxValueBytes;
+inline constexpr std::chrono::milliseconds kMaxTaskWait = wire::kMaxKeyWait;
 
 // The keys of the job in one of whose tasks this command runs, and its barriers: asked of the
 // task's agent, which knows who asks.

@@ -29,7 +29,7 @@ struct Launch {
   // Containers (container_names.h) that an engine beside the agent is to run the task in; none: it
   // runs in no image, or the place itself sees to it.
   std::vector<std::string> containers{};
-  // What the agent must know (registry/agent_config.h). Holds the job's secret: it is handed on by
+  // What the agent must know (wire/agent_config.h). Holds the job's secret: it is handed on by
   // a way that no other user sees, never in a command line or an environment.
   base::Json agent_config;
 };

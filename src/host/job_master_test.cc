@@ -13,10 +13,10 @@
 #include "job/described.h"
 #include "master/past.h"
 #include "net/server.h"
-#include "registry/agent_config.h"
-#include "registry/agent_questions.h"
-#include "registry/agent_session.h"
-#include "registry/control.h"
+#include "wire/agent_config.h"
+#include "wire/agent_questions.h"
+#include "wire/agent_session.h"
+#include "wire/control.h"
 
 namespace gangrun::host {
 namespace {
@@ -33,7 +33,7 @@ constexpr int kAllWorkers = 3;
 // An agent whose task is only said to run. It outlives masters.
 class Agent {
  public:
-  Agent(net::EventLoop& loop, base::Logger& logger, registry::AgentConfig config)
+  Agent(net::EventLoop& loop, base::Logger& logger, wire::AgentConfig config)
       : loop_(loop),
         config_(std::move(config)),
         control_(
@@ -42,8 +42,8 @@ class Agent {
             logger) {}
 
   void open(std::function<void()> on_ended) {
-    registry::AgentSessionCallbacks callbacks;
-    callbacks.on_start = [this](const registry::StartMessage&) {
+    wire::AgentSessionCallbacks callbacks;
+    callbacks.on_start = [this](const wire::StartMessage&) {
       ++starts;
       session_->started(4711);
     };
@@ -51,10 +51,10 @@ class Agent {
     callbacks.on_end = [this, on_ended = std::move(on_ended)](milliseconds) {
       session_->finish(on_ended);
     };
-    callbacks.on_ask = [this](const registry::AskMessage& question) {
+    callbacks.on_ask = [this](const wire::AskMessage& question) {
       if (question.kind == "silence") return;
-      if (question.kind == registry::kTokensKind) {
-        tokens.push_back(base::from_json<registry::Tokens>(question.about)->file.reveal());
+      if (question.kind == wire::kTokensKind) {
+        tokens.push_back(base::from_json<wire::Tokens>(question.about)->file.reveal());
         return session_->answer({.id = question.id, .said = base::Json::object(), .refused = {}});
       }
       const bool is_known = question.kind == "echo";
@@ -62,17 +62,17 @@ class Agent {
                         .said = is_known ? question.about : base::Json(),
                         .refused = is_known ? "" : "unknown"});
     };
-    callbacks.on_heartbeat = [] { return registry::HeartbeatMessage{}; };
+    callbacks.on_heartbeat = [] { return wire::HeartbeatMessage{}; };
     callbacks.on_outdated_spec = [this] { ends.emplace_back("outdated"); };
     callbacks.on_lost = [this](const std::string& reason) { ends.push_back(reason); };
     callbacks.on_refused = [this](const std::string& reason) { ends.push_back(reason); };
-    registry::AgentIdentity identity{
+    wire::AgentIdentity identity{
         config_.task, config_.attempt, {"127.0.0.1", 40'000}, 99, {}, {}, {}};
     identity.address.port += static_cast<std::uint16_t>(config_.task.index);
     identity.control = *control_.listen("127.0.0.1");
-    session_ = std::make_unique<registry::AgentSession>(
-        loop_, endpoint({"127.0.0.1", config_.master_port}), config_.secret, identity,
-        std::move(callbacks));
+    session_ =
+        std::make_unique<wire::AgentSession>(loop_, endpoint({"127.0.0.1", config_.master_port}),
+                                             config_.secret, identity, std::move(callbacks));
     session_->open();
   }
   void succeed(std::string lost_outputs = {}) {
@@ -86,7 +86,7 @@ class Agent {
     report.why.code = 1;
     session_->exited(report, loop_.now());
   }
-  void log(std::string_view line) { session_->log(registry::Stream::kErr, line); }
+  void log(std::string_view line) { session_->log(wire::Stream::kErr, line); }
   void incomplete_log(std::string_view what) { session_->incomplete_log(what); }
   [[nodiscard]] bool is_attached() const { return session_->is_attached(); }
 
@@ -100,9 +100,9 @@ class Agent {
   }
 
   net::EventLoop& loop_;
-  const registry::AgentConfig config_;
-  std::unique_ptr<registry::AgentSession> session_;
-  registry::ControlServer control_;
+  const wire::AgentConfig config_;
+  std::unique_ptr<wire::AgentSession> session_;
+  wire::ControlServer control_;
 };
 
 using AgentsOfTasks = std::map<job::TaskId, std::unique_ptr<Agent>>;
@@ -117,7 +117,7 @@ class FakeLauncher final : public cluster::Launcher {
     listener_ = std::move(listener);
   }
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override {
-    auto config = base::from_json<registry::AgentConfig>([&] {
+    auto config = base::from_json<wire::AgentConfig>([&] {
       launch.agent_config["master_host"] = "127.0.0.1";
       return launch.agent_config;
     }());

@@ -26,7 +26,7 @@
 #include "net/client.h"
 #include "process/agent_processes.h"
 #include "process/wait_for.h"
-#include "registry/rest_client.h"
+#include "wire/rest_client.h"
 
 namespace gangrun::host {
 
@@ -264,7 +264,7 @@ Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths, base::Duratio
   // Asked before the journal is read: what a master wrote before it went is all there.
   while (has_master_again(paths, deadline)) {
     GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
-    auto answer = registry::fetch_status(net::Endpoint::on_unix(paths.socket()), secret, deadline);
+    auto answer = wire::fetch_status(net::Endpoint::on_unix(paths.socket()), secret, deadline);
     if (answer.ok()) return answer;
     const base::Code code = answer.error().code;
     if (code == base::Code::kDeadlineExceeded) {
@@ -329,16 +329,16 @@ Result<job::ClusterSpec> LocalSite::cluster_spec(std::string_view job, int gener
                                                  base::Instant deadline) {
   GANGRUN_ASSIGN(const JobPaths paths, find(job));
   GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
-  return registry::fetch_cluster_spec(net::Endpoint::on_unix(paths.socket()), secret, generation,
-                                      deadline);
+  return wire::fetch_cluster_spec(net::Endpoint::on_unix(paths.socket()), secret, generation,
+                                  deadline);
 }
 
 Result<cluster::Answer> LocalSite::ask(std::string_view job, const cluster::Question& question) {
   GANGRUN_ASSIGN(const JobPaths paths, find(job));
   GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
   return ask_master(paths, [&] {
-    return registry::ask(net::Endpoint::on_unix(paths.socket()), secret, question,
-                         clock_.now() + kAnswerTimeout + question.limit);
+    return wire::ask(net::Endpoint::on_unix(paths.socket()), secret, question,
+                     clock_.now() + kAnswerTimeout + question.limit);
   });
 }
 
@@ -356,8 +356,8 @@ Result<> LocalSite::stop(std::string_view job, bool at_once, const std::string& 
   GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
   const base::Instant deadline = clock_.now() + kAnswerTimeout;
   while (true) {
-    auto asked = registry::request_stop(net::Endpoint::on_unix(paths.socket()), secret, at_once, by,
-                                        deadline);
+    auto asked =
+        wire::request_stop(net::Endpoint::on_unix(paths.socket()), secret, at_once, by, deadline);
     const bool not_there = !asked.ok() && (asked.error().code == base::Code::kUnavailable ||
                                            asked.error().code == base::Code::kNotFound);
     // One that has just begun does not listen yet.

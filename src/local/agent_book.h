@@ -32,7 +32,7 @@ struct AgentMark {
   pid_t pid = 0;
   std::uint64_t start_ticks = 0;
   bool in_starter = false;   // forked by a starter (process/starter.h), which tells its end
-  std::string words_file{};  // registry::AgentConfig's
+  std::string words_file{};  // wire::AgentConfig's
 
   friend bool operator==(const AgentMark&, const AgentMark&) = default;
 };

@@ -20,7 +20,7 @@ bool is_loopback(const std::string& host) {
 
 }  // namespace
 
-std::string to_words(const registry::JoinRequest& who) {
+std::string to_words(const wire::JoinRequest& who) {
   const std::string from = who.executor.empty() ? "" : base::format(" from {}", who.executor);
   return base::format("{}{} on {} (attempt {})", job::to_string(who.task), from, who.host,
                       who.attempt);
@@ -56,8 +56,8 @@ void SparkLauncher::stop(const job::TaskId& task, int attempt, std::chrono::mill
   if (found->second.state == State::kAwaited) end(task, "no executor has joined", loop_.now());
 }
 
-registry::JoinAnswer SparkLauncher::join(const registry::JoinRequest& request) {
-  using registry::JoinState;
+wire::JoinAnswer SparkLauncher::join(const wire::JoinRequest& request) {
+  using wire::JoinState;
   const auto found = members_.find(request.task);
   if (found == members_.end()) {
     return {JoinState::kUnknownTask,
@@ -99,8 +99,8 @@ registry::JoinAnswer SparkLauncher::join(const registry::JoinRequest& request) {
 
 // The place gives them their addresses, and whether two of them are one machine is not known here.
 void SparkLauncher::remark_on_loopback() {
-  const registry::JoinRequest* near = nullptr;
-  const registry::JoinRequest* far = nullptr;
+  const wire::JoinRequest* near = nullptr;
+  const wire::JoinRequest* far = nullptr;
   for (const auto& [task, member] : members_) {
     if (member.who.host.empty()) continue;
     (is_loopback(member.who.host) ? near : far) = &member.who;

@@ -45,7 +45,7 @@ class SparkLauncher final : public agents::Joining {
   void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) override;
   [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
 
-  registry::JoinAnswer join(const registry::JoinRequest& request) override;
+  wire::JoinAnswer join(const wire::JoinRequest& request) override;
   bool on_session_open(const job::TaskId& task) override;
   void on_session_lost(const job::TaskId& task,
                        const std::optional<std::string>& farewell) override;
@@ -62,7 +62,7 @@ class SparkLauncher final : public agents::Joining {
     int attempt = 0;
     State state = State::kAwaited;
     base::Json agent_config;  // until it has joined
-    registry::JoinRequest who;
+    wire::JoinRequest who;
     base::Instant broken_at;
     net::Timer limit;
   };
@@ -82,6 +82,6 @@ class SparkLauncher final : public agents::Joining {
 };
 
 // "worker:0 from executor 1 on 10.0.0.7 (attempt 0)"
-std::string to_words(const registry::JoinRequest& who);
+std::string to_words(const wire::JoinRequest& who);
 
 }  // namespace gangrun::spark

@@ -8,8 +8,8 @@
 namespace gangrun::spark {
 namespace {
 
-using registry::JoinState;
 using testing::HasSubstr;
+using wire::JoinState;
 
 class SparkLauncherTest : public testing::Test {
  protected:
@@ -22,7 +22,7 @@ class SparkLauncherTest : public testing::Test {
     launch.agent_config = {{"job_id", "j"}, {"secret", "s"}};
     cluster_.start(task, 1, std::move(launch));
   }
-  registry::JoinAnswer join(const job::TaskId& task, int attempt = 0) {
+  wire::JoinAnswer join(const job::TaskId& task, int attempt = 0) {
     return cluster_.join({task, attempt, "executor 4", "10.0.0.7", "because"});
   }
   // Until an event of this kind has come; the last one of them.

@@ -29,7 +29,7 @@ struct OpenFrame {
   std::uint32_t stream = 0;
 };
 
-// What registry::TunnelFlow says of one of them; empty: it has broken.
+// What wire::TunnelFlow says of one of them; empty: it has broken.
 struct StreamFrame {
   std::uint32_t stream = 0;
   std::string_view content;

@@ -6,7 +6,7 @@
 
 #include "base/format.h"
 #include "hadoop/aggregated_logs.h"
-#include "registry/rest_client.h"
+#include "wire/rest_client.h"
 #include "yarn/line_filter.h"
 #include "yarn/task_lines.h"
 #include "yarn/yarn_site.h"
@@ -34,7 +34,7 @@ class LiveLogs final : public cluster::LogReader {
   std::vector<cluster::LogLine> rest() override { return {}; }
 
  private:
-  Result<registry::KeptLines> ask(base::Instant deadline);
+  Result<wire::KeptLines> ask(base::Instant deadline);
 
   hadoop::ResourceManagerClient& resource_manager_;
   const hadoop::ApplicationId id_;
@@ -46,7 +46,7 @@ class LiveLogs final : public cluster::LogReader {
   bool is_first_ = true;
 };
 
-Result<registry::KeptLines> LiveLogs::ask(base::Instant deadline) {
+Result<wire::KeptLines> LiveLogs::ask(base::Instant deadline) {
   if (!endpoint_) {
     GANGRUN_ASSIGN(const auto report,
                    resource_manager_.report(id_, clock_.now() + kQuestionTimeout));
@@ -54,8 +54,8 @@ Result<registry::KeptLines> LiveLogs::ask(base::Instant deadline) {
     if (!endpoint_) return base::unavailable("the job has no master at the moment");
   }
   // One that is asked to wait for lines answers with what it has in time.
-  auto lines = registry::fetch_lines(*endpoint_, access_.secret, from_, deadline,
-                                     clock_.now() + kQuestionTimeout);
+  auto lines = wire::fetch_lines(*endpoint_, access_.secret, from_, deadline,
+                                 clock_.now() + kQuestionTimeout);
   if (!lines.ok()) endpoint_.reset();
   return lines;
 }
@@ -68,7 +68,7 @@ Result<std::vector<cluster::LogLine>> LiveLogs::next(base::Instant deadline) {
     if (!lines.ok()) return wanted;
     const bool is_of_another_master = lines->next < from_;
     from_ = is_of_another_master ? 0 : lines->next;
-    for (registry::KeptLine& line : lines->lines) {
+    for (wire::KeptLine& line : lines->lines) {
       if (!is_wanted(request_, line.task, line.is_error)) continue;
       if (is_too_old(request_, line.time)) continue;
       wanted.push_back(log_line(line.task, line.is_error, std::move(line.text)));

@@ -9,8 +9,8 @@
 #include "base/strings.h"
 #include "cluster/task_files.h"
 #include "job/described.h"
-#include "registry/messages.h"
-#include "registry/rest_client.h"
+#include "wire/messages.h"
+#include "wire/rest_client.h"
 #include "yarn/application_end.h"
 #include "yarn/left_journal.h"
 #include "yarn/waiting.h"
@@ -179,7 +179,7 @@ Result<job::JobStatus> YarnSite::status(std::string_view job) {
   const auto access = this->access(report);
   if (access.ok()) {
     if (const auto endpoint = endpoint_of(report, (*access)->fingerprint)) {
-      auto status = registry::fetch_status(*endpoint, (*access)->secret, soon());
+      auto status = wire::fetch_status(*endpoint, (*access)->secret, soon());
       if (status.ok() && status->state == job::JobState::kAllocating &&
           !status->waiting_for.empty()) {
         status->waiting_for += label_words_of((*access)->spec);
@@ -334,7 +334,7 @@ Result<YarnSite::Master> YarnSite::master_of(std::string_view job) {
 Result<job::ClusterSpec> YarnSite::cluster_spec(std::string_view job, int generation,
                                                 base::Instant deadline) {
   GANGRUN_ASSIGN(const Master master, master_of(job));
-  return registry::fetch_cluster_spec(master.endpoint, master.secret, generation, deadline);
+  return wire::fetch_cluster_spec(master.endpoint, master.secret, generation, deadline);
 }
 
 Result<> YarnSite::stop(std::string_view job, bool at_once, const std::string& by) {
@@ -347,7 +347,7 @@ Result<> YarnSite::stop(std::string_view job, bool at_once, const std::string& b
   const auto access = this->access(report);
   if (access.ok()) {
     if (const auto endpoint = endpoint_of(report, (*access)->fingerprint)) {
-      auto asked = registry::request_stop(*endpoint, (*access)->secret, at_once, by, soon());
+      auto asked = wire::request_stop(*endpoint, (*access)->secret, at_once, by, soon());
       if (asked.ok()) return asked;
     }
   }
@@ -366,7 +366,7 @@ Result<> YarnSite::stop(std::string_view job, bool at_once, const std::string& b
 
 Result<cluster::Answer> YarnSite::ask(std::string_view job, const cluster::Question& question) {
   GANGRUN_ASSIGN(const Master master, master_of(job));
-  return registry::ask(master.endpoint, master.secret, question, soon() + question.limit);
+  return wire::ask(master.endpoint, master.secret, question, soon() + question.limit);
 }
 
 // With the job's other files while it runs, then in its history; a job may end between two looks.
@@ -414,7 +414,7 @@ Result<> YarnSite::read_result(std::string_view job, const job::TaskId& task,
     if (folder.empty() || folder == looked) return cluster::no_result(task);
     looked = folder;
     auto read = files_.read_to(base::format("{}/{}", folder, cluster::result_name(task)),
-                               registry::kMaxResultBytes, sink, clock_.now() + kResultTimeout);
+                               wire::kMaxResultBytes, sink, clock_.now() + kResultTimeout);
     if (read.ok() || read.error().code != base::Code::kNotFound) return read;
   }
 }

@@ -26,8 +26,8 @@ Agent::Agent(World& world, std::size_t its_number, const job::TaskId& its_task, 
 void Agent::wake(const job::Address& at) {
   life = Life::kAlive;
   address = at;
-  registry::AgentSessionCallbacks callbacks;
-  callbacks.on_start = [this](const registry::StartMessage& message) { on_start(message); };
+  wire::AgentSessionCallbacks callbacks;
+  callbacks.on_start = [this](const wire::StartMessage& message) { on_start(message); };
   callbacks.on_stop = [this](std::chrono::milliseconds grace) {
     if (!hung) stop(grace.count());
   };
@@ -35,15 +35,15 @@ void Agent::wake(const job::Address& at) {
     if (!hung) end(grace.count());
   };
   callbacks.on_heartbeat = [this] {
-    registry::HeartbeatMessage message;
+    wire::HeartbeatMessage message;
     message.progress = running && progress_left_ > 0 && world_.random().chance(500);
     if (message.progress) --progress_left_;
     return message;
   };
   callbacks.on_outdated_spec = [] {};
   callbacks.on_lost = callbacks.on_refused = [this](const std::string&) { over(); };
-  side = std::make_unique<registry::AgentSide>(
-      registry::AgentIdentity{task, asked, address, static_cast<std::int64_t>(number) + 1},
+  side = std::make_unique<wire::AgentSide>(
+      wire::AgentIdentity{task, asked, address, static_cast<std::int64_t>(number) + 1},
       std::move(callbacks), *this);
   side->open(world_.now());
   arm();
@@ -75,7 +75,7 @@ void Agent::over() {
                [this] { die({.reason = job::Reason::kLostNode}); });
 }
 
-void Agent::on_start(const registry::StartMessage& message) {
+void Agent::on_start(const wire::StartMessage& message) {
   if (ending_ || running) return;
   ++run_;
   const Mischief& bad = world_.schedule().mischief;

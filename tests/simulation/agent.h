@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "job/cluster_spec.h"
 #include "job/exit_report.h"
-#include "registry/agent_side.h"
+#include "wire/agent_side.h"
 
 namespace gangrun::simulation {
 
@@ -17,7 +17,7 @@ class World;
 
 // An agent with the user's process beside it, around the shipping side of its session. It does what
 // agent/agent.cc does.
-class Agent final : public registry::AgentSideOutput {
+class Agent final : public wire::AgentSideOutput {
  public:
   enum class Life { kPlacing, kAlive, kDead };
 
@@ -53,10 +53,10 @@ class Agent final : public registry::AgentSideOutput {
   int connecting = 0;  // counts the attempts; the others' answers are late
   bool running = false;
   bool attached_at_limit = false;  // its session was in order when the verdict was decided
-  std::unique_ptr<registry::AgentSide> side;
+  std::unique_ptr<wire::AgentSide> side;
 
  private:
-  void on_start(const registry::StartMessage& message);
+  void on_start(const wire::StartMessage& message);
   void stop(std::int64_t grace_ms);
   void over();
   void leave();

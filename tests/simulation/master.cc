@@ -140,11 +140,11 @@ void Master::on_time() {
   if (!world_.master_is_dying_) world_.judge_wait();
 }
 
-void Master::send(registry::SessionId session, registry::Frame frame) {
+void Master::send(wire::SessionId session, wire::Frame frame) {
   if (!world_.master_is_dying_) world_.send_to_agent(session, std::move(frame));
 }
 
-void Master::close(registry::SessionId session, std::string_view) {
+void Master::close(wire::SessionId session, std::string_view) {
   if (!world_.master_is_dying_) world_.close_by_master(session);
 }
 

@@ -43,8 +43,8 @@ class Master final : private agents::DeskOutput {
   [[nodiscard]] const journal::RecordedGang& recorded() const { return recorded_; }
 
  private:
-  void send(registry::SessionId session, registry::Frame frame) override;
-  void close(registry::SessionId session, std::string_view reason) override;
+  void send(wire::SessionId session, wire::Frame frame) override;
+  void close(wire::SessionId session, std::string_view reason) override;
   void event(agents::DeskEvent event) override;
 
   void act_upon(const journal::RecordedGang::Handled& handled);

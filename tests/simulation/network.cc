@@ -32,7 +32,7 @@ void World::connect(std::size_t number) {
     agents_[number].arm();
   };
   if (agent.link_down_until && *agent.link_down_until > now_) {
-    return later_at(now_ + registry::kConnectTimeout, fail);
+    return later_at(now_ + wire::kConnectTimeout, fail);
   }
   later(latency(), [=, this] {
     if (is_late()) return;
@@ -94,11 +94,10 @@ void World::send_to_master(std::size_t number, std::string frame) {
 
 // Each agent would decode the spec of thousands by itself, all at the same time: here one does it
 // for all.
-World::Message World::decoded(const registry::Frame& frame) {
+World::Message World::decoded(const wire::Frame& frame) {
   constexpr std::size_t kLargeBytes = 1024;
   const auto decode = [&] {
-    return std::make_shared<const registry::MasterMessage>(
-        *registry::decode_master_message(*frame));
+    return std::make_shared<const wire::MasterMessage>(*wire::decode_master_message(*frame));
   };
   if (frame->size() < kLargeBytes) return decode();
   auto& [kept, message] = large_messages_[frame.get()];
@@ -109,7 +108,7 @@ World::Message World::decoded(const registry::Frame& frame) {
   return message;
 }
 
-void World::send_to_agent(std::size_t id, const registry::Frame& frame) {
+void World::send_to_agent(std::size_t id, const wire::Frame& frame) {
   Connection& connection = connections_[id];
   const Agent& agent = agents_[connection.agent];
   connection.to_agent = std::max(

@@ -78,7 +78,7 @@ class World {
   void connect(std::size_t agent);
   void disconnect(std::size_t agent);
   void send_to_master(std::size_t agent, std::string frame);
-  void send_to_agent(std::size_t connection, const registry::Frame& frame);
+  void send_to_agent(std::size_t connection, const wire::Frame& frame);
   void close_by_master(std::size_t connection);
   void break_connection(std::size_t agent);
   void cut_link(std::size_t agent, std::int64_t ms);
@@ -113,8 +113,8 @@ class World {
     }
   };
 
-  using Message = std::shared_ptr<const registry::MasterMessage>;
-  Message decoded(const registry::Frame& frame);
+  using Message = std::shared_ptr<const wire::MasterMessage>;
+  Message decoded(const wire::Frame& frame);
   bool advance();
   void plan_trouble();
   void tell_cluster_event(std::size_t agent, const gang::Event& event);
@@ -154,7 +154,7 @@ class World {
   std::map<std::pair<std::size_t, int>, std::size_t> newest_agent_;  // by task and attempt
   std::vector<Connection> connections_;
   // By the frame, which lives as long: the starts of each generation.
-  std::map<const std::string*, std::pair<registry::Frame, Message>> large_messages_;
+  std::map<const std::string*, std::pair<wire::Frame, Message>> large_messages_;
   std::deque<DiskFile> disk_;  // the segments
   std::unique_ptr<Master> master_;
   bool master_is_dying_ = false;

@@ -10,7 +10,7 @@ from house import cpp_files, read, report
 KINDS = re.compile(r"""
     \bAgents\b | \bagents:: | \bregistry:: | \bcluster::Cluster\b
     | \b(?:direct|joining|joined|pods?|sessions?)_?\b
-    | \#include[ ]"(?:agents/|registry/|cluster/cluster\.h|(?:local|ssh|yarn|kubernetes|spark)/)
+    | \#include[ ]"(?:agents/|wire/|cluster/launcher\.h|(?:local|ssh|yarn|kubernetes|spark)/)
     """, re.VERBOSE | re.IGNORECASE)
 
 

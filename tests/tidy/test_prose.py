@@ -102,8 +102,8 @@ NOT_YET = (
     "pods/job_removal.h", "pods/kubernetes_rules.cc", "pods/manifests.h", "pods/outputs_archive.cc",
     "pods/pod_book.h", "pods/pod_book_settle.cc", "pods/pod_entry.h", "pods/pod_notices.cc",
     "pods/pod_outputs.cc", "pods/pod_outputs.h", "pods/pod_streams.h", "master/agent_places.h",
-    "master/master.h", "master/past.h", "master/result_store.cc", "registry/agent_side.h", "registry/answers.h",
-    "registry/control.cc", "registry/control.h", "agents/desk_test.cc", "agents/line_store.h", "agents/server.h",
+    "master/master.h", "master/past.h", "master/result_store.cc", "wire/agent_side.h", "wire/answers.h",
+    "wire/control.cc", "wire/control.h", "agents/desk_test.cc", "agents/line_store.h", "agents/server.h",
 )
 
 

@@ -118,14 +118,14 @@ Result<hadoop::Credentials> container_credentials() {
   return hadoop::parse_credentials(bytes).context(path);
 }
 
-Result<registry::AgentConfig> agent_config_of_container() {
+Result<wire::AgentConfig> agent_config_of_container() {
   GANGRUN_ASSIGN(const hadoop::Credentials credentials, container_credentials());
   const auto secret = credentials.secrets.find(yarn::kAgentConfigSecret);
   if (secret == credentials.secrets.end()) {
     return base::not_found("the container's credentials hold no agent's configuration");
   }
   GANGRUN_ASSIGN(base::Json json,
-                 base::parse_json(secret->second.reveal(), registry::kMaxAgentConfigBytes));
+                 base::parse_json(secret->second.reveal(), wire::kMaxAgentConfigBytes));
   GANGRUN_ASSIGN(const std::string folder, current_folder());
   GANGRUN_ASSIGN(const std::string log_folders, variable("LOG_DIRS"));
   json["working_folder"] = folder;
@@ -133,7 +133,7 @@ Result<registry::AgentConfig> agent_config_of_container() {
   const std::string name =
       prefix.ok() ? std::filesystem::path(*prefix).filename().string() : std::string("task");
   json["log_prefix"] = base::format("{}/{}", base::split(log_folders, ',').front(), name);
-  return base::from_json<registry::AgentConfig>(json).context("in the agent's configuration");
+  return base::from_json<wire::AgentConfig>(json).context("in the agent's configuration");
 }
 
 Result<> prepare_container(base::Logger& logger) {

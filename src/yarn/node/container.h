@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "hadoop/credentials.h"
 #include "job/last_words.h"
-#include "registry/agent_config.h"
+#include "wire/agent_config.h"
 
 // The environment and the folder that a program finds when YARN has started it in a container.
 namespace gangrun::yarn::node {
@@ -16,7 +16,7 @@ base::Result<hadoop::Credentials> container_credentials();
 
 // The configuration of the agent in this container, with what only the container knows: its
 // folders.
-base::Result<registry::AgentConfig> agent_config_of_container();
+base::Result<wire::AgentConfig> agent_config_of_container();
 
 // Makes the container what the user's command expects: the user's files are in its folder, modules
 // beside them can be imported, a Java virtual machine that is loaded as a library finds itself and

@@ -163,7 +163,7 @@ Result<ContainerOutputs> outputs_of_container() {
 }
 
 TaskOutputs::TaskOutputs(net::EventLoop& loop, base::Logger& logger, yarn::OutputsConfig config,
-                         const registry::AgentConfig& agent)
+                         const wire::AgentConfig& agent)
     : logger_(logger),
       config_(std::move(config)),
       working_folder_(agent.working_folder),

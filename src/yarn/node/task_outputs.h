@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "net/event_loop.h"
 #include "net/workers.h"
-#include "registry/agent_config.h"
+#include "wire/agent_config.h"
 #include "yarn/outputs_config.h"
 
 namespace gangrun::yarn::node {
@@ -36,7 +36,7 @@ class TaskOutputs {
   using Done = std::function<void(std::string lost, std::string missing)>;
 
   TaskOutputs(net::EventLoop& loop, base::Logger& logger, yarn::OutputsConfig config,
-              const registry::AgentConfig& agent);
+              const wire::AgentConfig& agent);
 
   // Calls `done` from the loop. One after the other.
   void keep(Done done);

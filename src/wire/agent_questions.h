@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "base/described.h"
+#include "base/result.h"
+#include "base/secret.h"
+#include "wire/message_forms.h"
+
+// The questions of an agent and its master to each other, beside those of key_messages.h. Each
+// stands in an AskMessage and its answer; only the two ends know it.
+namespace gangrun::wire {
+
+// Numbers the questions of one side, whichever part of it asks.
+class QuestionNumbers {
+ public:
+  [[nodiscard]] std::int64_t next() { return ++last_; }
+
+ private:
+  std::int64_t last_ = 0;
+};
+
+// To the master: a part of what the run has left as its result, asked when the processes of the run
+// have ended and before its end is told. The next part follows the answer, which is a ResultKept; a
+// new session begins again. A refusal says that nothing is kept, and nothing more is wanted.
+inline constexpr std::string_view kResultKind = "result";
+
+struct ResultPart {
+  int attempt = 1;
+  std::int64_t offset = 0;
+  std::int64_t size = 0;  // of the whole, more than 0
+  std::string bytes;      // at least one
+
+  static constexpr auto rows() {
+    return std::tuple(base::row("attempt", &ResultPart::attempt, kAttemptForm),
+                      base::row("offset", &ResultPart::offset, base::Range{0, kMaxResultBytes - 1}),
+                      base::row("size", &ResultPart::size, base::Range{1, kMaxResultBytes}),
+                      base::row("bytes", &ResultPart::bytes, base::Hex{kMaxResultPartBytes}));
+  }
+  [[nodiscard]] base::Result<> complete() const;
+
+  friend bool operator==(const ResultPart&, const ResultPart&) = default;
+};
+
+// So much of the result, from its beginning, is kept.
+struct ResultKept {
+  std::int64_t kept = 0;
+
+  static constexpr auto rows() {
+    return std::tuple(base::row("kept", &ResultKept::kept, base::Range{0, kMaxResultBytes}));
+  }
+
+  friend bool operator==(const ResultKept&, const ResultKept&) = default;
+};
+
+// To an agent: new tokens of the place in place of those that the task was started with, as a token
+// file of Hadoop (docs/secure-clusters.md). The file that the user's process knows gets it.
+inline constexpr std::string_view kTokensKind = "tokens";
+
+struct Tokens {
+  base::Secret file;
+
+  static constexpr auto rows() {
+    return std::tuple(base::row("file", &Tokens::file, base::Hex{kMaxTokensBytes}));
+  }
+
+  friend bool operator==(const Tokens& one, const Tokens& other) {
+    return one.file.reveal() == other.file.reveal();
+  }
+};
+
+// To an agent: where it is called (docs/protocols/registry.md, "The control address of an agent").
+// Beside its master it listens there only once it was asked.
+inline constexpr std::string_view kControlKind = "control";
+
+struct ControlAnswer {
+  std::string host;
+  std::uint16_t port = 0;
+  std::string fingerprint;
+  base::Secret secret;  // of the job: who may ask has it
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("host", &ControlAnswer::host),
+                      base::row("port", &ControlAnswer::port, base::Range{1, 65535}),
+                      base::row("fingerprint", &ControlAnswer::fingerprint, Fingerprint{}),
+                      base::row("secret", &ControlAnswer::secret));
+  }
+};
+
+}  // namespace gangrun::wire

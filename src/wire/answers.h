@@ -1,0 +1,47 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/secret.h"
+#include "net/http.h"
+#include "net/server.h"
+
+// What the HTTP servers of this room have in common: whom they let in, and how they answer.
+namespace gangrun::wire {
+
+// Tells who knows the job's secret; on a Unix socket the other side must also be of this user, or
+// root.
+class Gatekeeper {
+ public:
+  // `name` is the server's in the log, which tells of the first refused request by each way.
+  Gatekeeper(base::Secret secret, std::string name, base::Logger& logger);
+
+  [[nodiscard]] bool admits(const net::HttpRequest& request);
+  // Lets nobody else into `server`, which does not outlive this.
+  void guard(net::Server& server);
+
+ private:
+  const base::Secret secret_;
+  const std::string name_;
+  base::Logger& logger_;
+  std::set<net::PeerKind> told_;
+};
+
+net::HttpResponse json_response(int status, std::string body);
+net::HttpResponse error_answer(int status, std::string_view code, std::string_view message);
+net::HttpResponse error_answer(const base::Error& error);
+net::HttpResponse method_not_allowed(std::string_view allowed);
+// The same whatever was asked for.
+net::HttpResponse unauthorized();
+
+// The body of a request: an object with none but these members.
+base::Result<base::Json> parse_body(const std::string& body,
+                                    const std::vector<std::string>& members);
+
+}  // namespace gangrun::wire

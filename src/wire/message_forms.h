@@ -1,0 +1,108 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "base/described.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "job/choice.h"
+#include "job/ends.h"
+#include "job/spec.h"
+
+// What the members of the registry's messages (messages.h) may be.
+namespace gangrun::wire {
+
+// Frames over these are refused unread. A start for 10,000 tasks with the longest host names fits.
+inline constexpr std::size_t kMaxAgentMessageBytes = std::size_t{1} << 20U;
+inline constexpr std::size_t kMaxMasterMessageBytes = std::size_t{4} << 20U;
+// Of one log message, whatever the size of the log. The bytes are those of all its lines together.
+inline constexpr std::size_t kMaxLinesOfLogMessage = 256;
+// More than what process/output.h hands on of a line, with its words about the rest.
+inline constexpr std::size_t kMaxLogLineBytes = std::size_t{20} << 10U;
+inline constexpr std::size_t kMaxIncompleteLogBytes = std::size_t{4} << 10U;
+inline constexpr std::size_t kMaxBytesOfLogMessage = std::size_t{64} << 10U;
+inline constexpr std::size_t kMaxMorePorts = job::kMaxPortsPerTask - 1;
+inline constexpr std::size_t kMaxReasonBytes = std::size_t{1} << 10U;
+inline constexpr std::size_t kFingerprintDigits = 64;
+inline constexpr std::size_t kMaxRendezvousKeyBytes = 512;  // "SCOPE/NAME"
+inline constexpr std::size_t kMaxRendezvousValueBytes = std::size_t{256} << 10U;
+// The whole of a result, and of it in one message, where it is written in hexadecimal digits.
+inline constexpr std::size_t kMaxTokensBytes = std::size_t{1} << 20U;
+inline constexpr std::int64_t kMaxResultBytes = std::int64_t{256} << 20U;
+inline constexpr std::size_t kMaxResultPartBytes = std::size_t{384} << 10U;
+inline constexpr int kMaxAttempt = job::kMaxAttempt;
+inline constexpr int kMaxGeneration = 1'000'000;
+inline constexpr std::chrono::milliseconds kMaxInterval = std::chrono::hours(24);
+inline constexpr std::chrono::milliseconds kMaxAskLimit = std::chrono::minutes(10);
+inline constexpr std::chrono::milliseconds kMaxEndedAgo = std::chrono::hours(24 * 30);
+
+// What the user's command of an agent is doing. kStarting: the agent was told to start it.
+enum class AgentState { kWaiting, kStarting, kRunning, kExited };
+enum class Stream { kOut, kErr };
+
+enum class RendezvousAction { kGet, kPut, kDelete };
+
+std::string_view to_string(AgentState state);
+std::string_view to_string(Stream stream);
+std::string_view to_string(RendezvousAction action);
+
+}  // namespace gangrun::wire
+
+namespace gangrun::job {
+
+template <>
+struct ChoiceOf<wire::AgentState> {
+  static constexpr std::string_view kWhat = "a state of an agent";
+  static constexpr std::array kValues = {wire::AgentState::kWaiting, wire::AgentState::kStarting,
+                                         wire::AgentState::kRunning, wire::AgentState::kExited};
+};
+
+template <>
+struct ChoiceOf<wire::Stream> {
+  static constexpr std::string_view kWhat = "a stream";
+  static constexpr std::array kValues = {wire::Stream::kOut, wire::Stream::kErr};
+};
+
+template <>
+struct ChoiceOf<wire::RendezvousAction> {
+  static constexpr std::string_view kWhat = "an action";
+  static constexpr std::array kValues = {wire::RendezvousAction::kGet, wire::RendezvousAction::kPut,
+                                         wire::RendezvousAction::kDelete};
+};
+
+}  // namespace gangrun::job
+
+namespace gangrun::wire {
+
+inline constexpr std::int64_t kMaxPid = std::int64_t{1} << 22U;
+inline constexpr std::int64_t kMaxNumber = std::numeric_limits<std::int64_t>::max();
+
+// The forms that several messages have.
+inline constexpr base::Range kAttemptForm{1, kMaxAttempt};
+inline constexpr base::Range kGenerationForm{1, kMaxGeneration};
+inline constexpr base::Range kGenerationOrNoneForm{0, kMaxGeneration};
+inline constexpr base::Range kPidForm{0, kMaxPid};
+inline constexpr base::Range kNumberForm{0, kMaxNumber};
+inline constexpr base::Range kIntervalForm{0, kMaxInterval.count()};
+inline constexpr base::Bytes kReasonForm{kMaxReasonBytes, true};
+
+// As many hexadecimal digits as a fingerprint has.
+struct Fingerprint {
+  [[nodiscard]] static base::Json write(const std::string& digits) { return digits; }
+  base::Result<> read(const base::Json& json, std::string_view key, std::string& out) const;
+  [[nodiscard]] static std::string bounds();
+  template <typename T>
+  [[nodiscard]] T sample() const {
+    return T(kFingerprintDigits, 'a');
+  }
+};
+
+base::Error other_protocol(std::int64_t other);
+
+}  // namespace gangrun::wire

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/secret.h"
+#include "cluster/question.h"
+#include "job/cluster_spec.h"
+#include "job/status.h"
+#include "job/task_id.h"
+#include "net/client.h"
+#include "wire/kept_lines.h"
+
+// What the commands ask of a job's registry, and a master of its agents. Each blocks until
+// `deadline` at most. Errors are those of net::request(), and what the registry answered:
+// kUnauthenticated for a wrong secret, …
+namespace gangrun::wire {
+
+base::Result<job::JobStatus> fetch_status(const net::Endpoint& endpoint, const base::Secret& secret,
+                                          base::Instant deadline);
+
+// Asks the master to end the job; that it has ended is seen by fetch_status().
+base::Result<> request_stop(const net::Endpoint& endpoint, const base::Secret& secret, bool at_once,
+                            const std::string& by, base::Instant deadline);
+
+// Asks tasks of the job. `deadline` leaves the tasks the question's limit. kNotFound: the master is
+// of a version that takes no questions, but for a notice.
+base::Result<cluster::Answer> ask(const net::Endpoint& endpoint, const base::Secret& secret,
+                                  const cluster::Question& question, base::Instant deadline);
+
+// The output of all tasks from this line on, as far as the master keeps it; there is none if no new
+// line has come by `wait_until`.
+base::Result<KeptLines> fetch_lines(const net::Endpoint& endpoint, const base::Secret& secret,
+                                    std::int64_t from, base::Instant wait_until,
+                                    base::Instant deadline);
+
+// The cluster spec of this generation or a later one, as soon as it is complete; kDeadlineExceeded
+// when that is not before `deadline`.
+base::Result<job::ClusterSpec> fetch_cluster_spec(const net::Endpoint& endpoint,
+                                                  const base::Secret& secret, int generation,
+                                                  base::Instant deadline);
+
+// Tells an agent, at its control address, where its master is now: the one with this number, whose
+// certificate is the job's as before. kAlreadyExists: the agent knows of a later master.
+base::Result<> call_back(const net::Endpoint& agent, const base::Secret& secret,
+                         const job::Address& master, int attempt, base::Instant deadline);
+
+}  // namespace gangrun::wire

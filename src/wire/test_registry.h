@@ -1,0 +1,67 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/test_log.h"
+#include "job/cluster_spec.h"
+#include "net/event_loop.h"
+
+// What several tests of this room need.
+namespace gangrun::wire {
+
+// Long enough for the slowest machine; no test waits for it when it passes.
+inline constexpr std::chrono::seconds kTestLimit{60};
+
+inline base::Instant test_deadline() { return std::chrono::steady_clock::now() + kTestLimit; }
+
+// Where the task of a test is, and the secret of its job.
+inline const job::Address kTaskHome{"10.0.0.7", 4711};
+inline const std::string kJobSecret = "0123456789abcdef";
+
+using base::LogRecorder;
+
+// A folder of its own, removed at the end.
+class TestFolder {
+ public:
+  TestFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "registry-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
+    path_ = pattern;
+  }
+  TestFolder(const TestFolder&) = delete;
+  TestFolder& operator=(const TestFolder&) = delete;
+  ~TestFolder() { std::filesystem::remove_all(path_); }
+
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+// The value of `work`, which blocks, while the loop serves it.
+template <typename Work>
+auto while_serving(net::EventLoop& loop, Work work) {
+  std::optional<decltype(work())> value;
+  bool done = false;
+  std::thread thread([&] {
+    value.emplace(work());
+    loop.post([&done] { done = true; });
+  });
+  loop.run_until([&done] { return done; }, test_deadline());
+  thread.join();
+  return *std::move(value);
+}
+
+}  // namespace gangrun::wire
