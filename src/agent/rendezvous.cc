@@ -35,6 +35,7 @@ void Rendezvous::answer(wire::RendezvousTicket ticket, int status, const std::st
   server_.answer(ticket, {.status = status,
                           .content_type = status == 200 ? "application/octet-stream"
                                                         : "text/plain; charset=utf-8",
+                          .headers = {},
                           .body = body});
 }
 
