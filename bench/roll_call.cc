@@ -143,7 +143,7 @@ class Sessions final : public cluster::Launcher {
   bool told_ = false;
 };
 
-// What the two kinds of agents have in common.
+// The common part of the two kinds of agents.
 class Agent {
  public:
   virtual ~Agent() = default;

@@ -286,7 +286,7 @@ void tunnel(std::string_view bytes) {
   }
 }
 
-// What is taken is written as what is understood as the same again.
+// A request that is taken is written so that it is understood as the same again.
 void join(std::string_view body) {
   const auto request = wire::join_request_from(std::string(body));
   if (!request.ok()) return;

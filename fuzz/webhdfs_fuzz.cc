@@ -1,5 +1,5 @@
-// What a NameNode or whoever answers in its place says: whatever it is, a value or an error comes
-// out, and a value is fit to be used in the next call.
+// The answers of a NameNode, or of whoever answers in its place: whatever they are, a value or an
+// error comes out, and a value is fit to be used in the next call.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -199,7 +199,7 @@ std::string_view name_of(const Event& event);
 [[nodiscard]] bool is_time(const Event& event);         // only the time went on
 [[nodiscard]] bool asks_for_end(const Event& event);    // somebody asked for the end of the job
 [[nodiscard]] bool tells_of_start(const Event& event);  // a task runs
-// What the run of an agent came to that has ended unheard: it happened before this event.
+// The end of the run of an agent that has ended unheard: it happened before this event.
 [[nodiscard]] std::optional<job::Exited> run_end_in(const Event& event);
 
 // The task whose run, or agent, has ended.

@@ -19,7 +19,7 @@ base::Result<std::optional<RpcResponse>> ResponseReader::next() {
     GANGRUN_ASSIGN(const std::optional<std::string> outer, outer_.next());
     if (!outer) return std::optional<RpcResponse>();
     GANGRUN_ASSIGN(RpcResponse response, parse_response(*outer));
-    // That the connection ends is said without a guard too.
+    // The end of the connection is told without a guard, too.
     if (response.status != RpcResponse::Status::kSuccess) {
       return std::optional<RpcResponse>(std::move(response));
     }

@@ -41,8 +41,9 @@ class RpcRound {
   // `what` is "the ResourceManager", for messages.
   RpcRound(std::string what, std::vector<ServerAddress> servers, std::string protocol, Login login);
 
-  // Of one server: a connection that has broken is made again once. Of several: goes round until
-  // one answers or the deadline has come, so the call must be one that may be sent again.
+  // Makes the call. With one server, a connection that has broken is made again once. With several,
+  // it goes round until one answers or the deadline has come: the call must be one that may be sent
+  // again.
   RpcOutcome call(std::string_view method, std::string_view request, base::Instant deadline);
 
   // The next call logs in with this.

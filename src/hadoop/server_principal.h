@@ -16,9 +16,9 @@ class Configuration;
 // The numeric addresses of a host; none where nobody knows it.
 using Addresses = std::function<std::vector<std::string>(const std::string& host)>;
 
-// Who a server has to prove that it is: what it says of itself in `offer`, where that is what the
-// configuration expects under `key` ("yarn.resourcemanager.principal") of a server on `host`, or
-// what `key`.pattern allows. Else anybody with a key of the realm could pose as it.
+// The principal that a server has to prove to be: what it says of itself in `offer`, if that is
+// what the configuration expects under `key` ("yarn.resourcemanager.principal") of a server on
+// `host`, or what `key`.pattern allows. Else anybody with a key of the realm could pose as it.
 // kFailedPrecondition where the configuration expects nothing, kUnauthenticated where it is
 // another.
 base::Result<sasl::Principal> server_principal(const Configuration& configuration,

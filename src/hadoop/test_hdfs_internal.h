@@ -74,7 +74,7 @@ class FakeHdfs {
     const std::lock_guard lock(mutex_);
     hook_ = std::move(hook);
   }
-  // What is created is there, and the DataNode does not say so.
+  // The file that is created is there, but the DataNode does not say so.
   void never_close() {
     const std::lock_guard lock(mutex_);
     never_closes_ = true;

@@ -15,7 +15,8 @@
 #include "base/unique_fd.h"
 #include "hadoop/rpc_frames.h"
 
-// What the tests of connections talk to: a real socket, and a script in place of a daemon.
+// The servers that the tests of connections talk to: a real socket, and a script in place of a
+// daemon.
 namespace gangrun::hadoop {
 
 inline constexpr int kPatienceMilliseconds = 10'000;

@@ -200,7 +200,7 @@ base::Result<Index> parse_index(std::string_view text, std::uint64_t file_bytes)
   return out;
 }
 
-// Where the list of the special blocks begins, from the end of the file.
+// The offset at which the list of the special blocks begins, as the end of the file tells it.
 base::Result<std::uint64_t> parse_trailer(std::string_view trailer) {
   if (!trailer.ends_with(kMagic)) return damaged_file("its end is not a TFile's");
   const int version = signed_byte(trailer[8]) * 256 + static_cast<unsigned char>(trailer[9]);

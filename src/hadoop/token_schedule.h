@@ -23,7 +23,7 @@ base::WallTime replacement_time(const TokenLife& life);
 // longest pause when they are not any more, since a server may have been away all the time.
 base::WallTime retry_time(const TokenLife& life, base::WallTime now);
 
-// What the master has to do about tokens.
+// The next thing that the master has to do about tokens, and when.
 class TokenSchedule {
  public:
   // With `can_replace`, new ones can be got: the job has brought a keytab.

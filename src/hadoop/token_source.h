@@ -16,7 +16,8 @@ class Configuration;
 // The tokens that a job needs.
 struct TokensWanted {
   std::vector<std::string> file_systems;  // URLs, beside the configuration's own one
-  // Who may renew them; empty: the ResourceManager, which does so for an application's own tokens.
+  // The principal that may renew them; empty: the ResourceManager, which does so for an
+  // application's own tokens.
   std::string renewer{};
 };
 
@@ -38,8 +39,8 @@ base::Result<FreshTokens> fetch_own_tokens(const Configuration& configuration,
                                            const std::vector<std::string>& file_systems,
                                            base::Instant deadline);
 
-// What the token file has for the file system whose tokens are for `service`, in WebHDFS' form;
-// empty: nothing.
+// The token in the token file for the file system whose tokens are for `service`, in WebHDFS' form;
+// empty: none.
 base::Secret web_hdfs_token(const Credentials& credentials, const std::string& service);
 
 // By name and address, in this process; for token_service().

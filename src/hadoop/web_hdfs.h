@@ -23,7 +23,7 @@
 
 namespace gangrun::hadoop {
 
-// Who we are. On a cluster without Kerberos the name is believed.
+// The user that we are, and how to prove it. On a cluster without Kerberos the name is believed.
 struct WebHdfsOptions {
   std::string user;
   std::string real_user{};  // who acts for that user (a proxy user); empty: the user

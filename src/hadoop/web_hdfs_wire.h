@@ -10,10 +10,10 @@
 #include "base/result.h"
 #include "net/http.h"
 
-// What is said over WebHDFS, as pure functions: URLs from calls, values from answers.
+// The messages of WebHDFS, as pure functions: URLs from calls, values from answers.
 namespace gangrun::hadoop {
 
-// Of a file or a folder.
+// The status of a file or a folder.
 struct FileStatus {
   std::string name;  // in its folder; empty where the request had its path
   bool is_folder = false;
@@ -45,7 +45,7 @@ base::Result<std::string> parse_location(const net::HttpResponse& response);
 // The "delegation" text; none on a cluster that gives no tokens because it needs none.
 base::Result<std::optional<std::string>> parse_token(std::string_view body);
 
-// What an answer that is no success means. The message is the server's, its first line.
+// The error in an answer that is no success. The message is the server's, its first line.
 base::Error error_of_answer(const net::HttpResponse& response);
 // Whether the answer comes from a NameNode that is on standby, so that another one is to be asked.
 bool is_standby(const net::HttpResponse& response);

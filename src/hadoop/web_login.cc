@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kScheme = "negotiate";
 constexpr std::string_view kCookie = "hadoop.auth=";
 constexpr int kUnauthorized = 401;
-// Of one of ours; the answer's head is limited already.
+// The limit for a cookie of ours; the answer's head is limited already.
 constexpr std::size_t kMaxCookieBytes = 4096;
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace gangrun::hadoop {
 // The token of "WWW-Authenticate: Negotiate …", decoded (RFC 4559); empty where none stands there,
 // none where the answer has no such field.
 std::optional<std::string> negotiate_token(const net::HttpResponse& answer);
-// What is to be sent back as "Cookie": "hadoop.auth=…", as the server has written it; none where it
-// sets no such cookie, or takes it away.
+// The text to send back as "Cookie": "hadoop.auth=…", as the server has written it; none if it sets
+// no such cookie, or takes it away.
 std::optional<std::string> login_cookie(const net::HttpResponse& answer);
 
 // Requests to the web servers of a secured Hadoop. One proves by Kerberos who one is, and the

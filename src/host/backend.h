@@ -16,7 +16,7 @@
 
 namespace gangrun::host {
 
-// What tasks are made of, for a master of this machine. All outlive the tasks.
+// The parts that tasks are made of, for a master of this machine. All outlive the tasks.
 struct BackendInput {
   const Ground& ground;
   const JobFolder& folder;
@@ -30,10 +30,11 @@ struct BackendInput {
 agents::AgentsOptions agents_options(const BackendInput& input);
 // The same, for those that come by TLS.
 agents::AgentsOptions agents_by_tls(const BackendInput& input);
-// What the launch has to tell the job's user from the beginning.
+// The remarks that the launch has for the job's user from the beginning.
 std::vector<std::string> remarks_of(const LocalLaunch& launch);
 
-// What a place gives to a master that runs in a process of this machine. It outlives the master.
+// The services of a place for a master that runs in a process of this machine. The backend outlives
+// the master.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -45,14 +46,14 @@ class Backend {
                                const std::function<bool()>& /*is_cancelled*/) {
     return {};
   }
-  // How long tasks go on without their master where the job does not say.
+  // How long tasks go on without their master unless the job sets it.
   [[nodiscard]] virtual std::chrono::milliseconds master_lost(const job::JobSpec& spec,
                                                               bool tasks_outlive_us) const = 0;
   virtual base::Result<MadeTasks> make_tasks(const BackendInput& input) = 0;
   // Whoever ends the job does not wait for what is silent: the place is asked whether it answers.
   virtual void hurry(net::EventLoop& /*loop*/) {}
-  // Whom the end of the job cannot be told as nobody has answered since hurry(), what may be left
-  // there, and how to end it; empty: the place answers, or tells the master who does not.
+  // Says who cannot be told the end of the job, as nobody has answered since hurry(), what may be
+  // left there, and how to end it; empty: the place answers, or tells the master who does not.
   [[nodiscard]] virtual std::string silent() const { return {}; }
   // Takes away what the job has left at the place, once it has ended; may run the loop. Tells
   // people what it waits for, where that takes time. An error tells them what is still there, also

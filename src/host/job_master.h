@@ -26,7 +26,7 @@
 
 namespace gangrun::host {
 
-// Where a job's registry is served.
+// The address and the ports at which a job's registry is served.
 struct Listening {
   std::string socket_path;  // empty: nobody on this machine is served by a socket
   // For other hosts. Served where somebody asks for it, or the tasks need it.
@@ -38,7 +38,7 @@ struct Listening {
   std::string port_file;  // the port is written here before any agent is told of it; empty: not
 };
 
-// Where its records are.
+// The places of its records.
 struct Records {
   std::string journal_folder;
   std::string log_folder;  // of the tasks' output; must exist, where it is not empty
@@ -47,7 +47,7 @@ struct Records {
   std::function<std::unique_ptr<journal::FarCopy>(int segment)> far_copy{};
 };
 
-// What the tasks of a job stand on. All outlive them.
+// The objects that the tasks of a job stand on. All outlive them.
 struct Ground {
   net::EventLoop& loop;
   const base::Clock& clock;
@@ -104,7 +104,7 @@ class JobMaster final : private master::Listener {
   // Whether the journal has the verdict already: then there is nothing to start.
   [[nodiscard]] bool has_verdict() const { return has_verdict_; }
   [[nodiscard]] bool tasks_come_by_themselves() const { return come_by_themselves_; }
-  // Where TLS is served; 0: nowhere.
+  // The port at which TLS is served; 0: none.
   [[nodiscard]] std::uint16_t tls_port() const { return server_->tls_port(); }
   // Whether a client that reads the tasks' output has been given all of it.
   [[nodiscard]] bool lines_are_told() const { return server_->lines_are_told(); }

@@ -134,7 +134,7 @@ class FakeLauncher final : public cluster::Launcher {
   void release_others() override {}
   void stop(const job::TaskId& task, int, milliseconds) override { stopped.push_back(task); }
   [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
-  // Of an agent, whichever master had it started.
+  // Ends an agent, whichever master had it started.
   void end(const job::TaskId& task, int attempt) {
     listener_(job::AgentEnded{
         task,
@@ -330,7 +330,7 @@ TEST_F(JobMasterTest, FindsTheAgentsOfItsPredecessorOnAnotherHost) {
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
-// Who started a detached job reads it in its status.
+// A user who started a detached job reads it in its status.
 TEST_F(JobMasterTest, TellsWhatThePlaceRemarksAndHasItInItsStatus) {
   start_master("127.0.0.1");
   const std::string sentence = "tasks work in a folder of the job";
@@ -416,7 +416,8 @@ TEST_F(JobMasterTest, TellsWhatPlacesDoBeforeTheirAgentsReport) {
               testing::AllOf(HasSubstr("the report of "), HasSubstr("; " + launcher_.prepares)));
 }
 
-// Where they are was not known yet, and they know only the old one: they could not meet.
+// The places of the agents were not known yet, and the agents know only the old master: they could
+// not meet.
 TEST_F(JobMasterTest, AsksAnewForAgentsThatHadNotReportedToItsPredecessor) {
   launcher_.agents_are_slow = true;
   start_master("127.0.0.1");
@@ -467,7 +468,7 @@ TEST_F(JobMasterTest, AgentsThatAreThereGetNewTokensAndOthersTheLastWhenTheyCome
   }
 }
 
-// What a task writes is no message of ours, even if it has its form.
+// A line that a task writes is no message of ours, even if it has its form.
 TEST_F(JobMasterTest, WhatALogLacksIsToldOnceAndByNoTask) {
   start_master("127.0.0.1");
   wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });
@@ -479,7 +480,7 @@ TEST_F(JobMasterTest, WhatALogLacksIsToldOnceAndByNoTask) {
   EXPECT_THAT(incomplete_logs_, ElementsAre("worker:0: No space left on device"));
 }
 
-// Who reads why a job has failed would look in the wrong place without it.
+// Without it, a user who reads why a job has failed would look in the wrong place.
 TEST_F(JobMasterTest, WhatIsWrongBesideIsToldWithTheStateAndWithTheCauseOfAFailure) {
   start_master("127.0.0.1");
   wait_until_all("the start of all", [](const Agent& agent) { return agent.starts == 1; });

@@ -26,7 +26,7 @@ struct LocalLaunch {
   job::Containment containment = job::Containment::kSubreaper;  // decided, not kAuto
   bool serve_tls = false;
   bool verbose = false;  // in the master's log
-  // What the job's user is to know of it from the beginning; empty: nothing.
+  // The remark that the job's user is to read from the beginning; empty: none.
   std::string remark{};
 
   static constexpr bool kIsOpen = true;

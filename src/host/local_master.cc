@@ -18,7 +18,7 @@ constexpr std::chrono::seconds kLookAtFolder(5);
 // Also when its file was replaced.
 constexpr const char* kOwnProgram = "/proc/self/exe";
 
-// Of an earlier master, whose agents look for it there; 0 for the first one.
+// The port of an earlier master, whose agents look for it there; 0 for the first one.
 Result<std::uint16_t> known_port(const JobPaths& paths) {
   const auto text = base::read_file(paths.tls_port(), 16);
   if (!text.ok() && text.error().code == base::Code::kNotFound) return std::uint16_t{0};

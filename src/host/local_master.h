@@ -17,11 +17,11 @@ namespace gangrun::host {
 
 struct LocalMasterOptions {
   LocalLaunch launch;
-  // Where other hosts are served.
+  // The ports at which other hosts are served.
   PortRange ports{};
   // Whether the tasks go on when this process is killed, until their lease is over.
   bool tasks_outlive_us = false;
-  // What files hold that the job names for ZooKeeper.
+  // The content of the files that the job names for ZooKeeper.
   mirror::ZooKeeperFiles zookeeper_files{};
   base::Instant commanded_at;
 };

@@ -95,7 +95,7 @@ bool has_logs(const JobPaths& paths) {
          std::filesystem::directory_iterator();
 }
 
-// Of a job of which not even that can be read.
+// The entry of a job of which not even that can be read.
 cluster::ListedJob unreadable_job(const JobPaths& paths, const base::Error& error) {
   cluster::ListedJob job;
   job.status.id = id_of(paths);
@@ -345,7 +345,7 @@ Result<cluster::Answer> LocalSite::ask(std::string_view job, const cluster::Ques
 Result<> LocalSite::stop(std::string_view job, bool at_once, const std::string& by) {
   GANGRUN_ASSIGN(const JobPaths paths, find(job));
   if (!has_master_again(paths, clock_.now() + kAnswerTimeout)) {
-    // Of one that cannot be read nobody can tell that.
+    // Nobody can tell that of a job that cannot be read.
     GANGRUN_TRY(stored_spec(paths));
     if (can_come_back(paths) && has_supervisor(paths)) {
       return silent_supervisor(paths, kAnswerTimeout);

@@ -4,7 +4,7 @@
 
 namespace gangrun::host {
 
-// The name of the user as whom this process runs; empty where nobody knows it.
+// The name of the user of this process; empty where nobody knows it.
 std::string own_user_name();
 
 }  // namespace gangrun::host

@@ -7,7 +7,7 @@
 
 namespace gangrun::host {
 
-// Of these ports one that is free; 0: of all.
+// The ports of which a free one is taken; 0: any port.
 struct PortRange {
   std::uint16_t first = 0;
   std::uint16_t last = 0;

@@ -39,7 +39,7 @@ base::Result<> run_master(const base::Clock& clock, base::Instant commanded_at,
                           const std::string& folder, int told_fd, base::UniqueFd supervisor_lock,
                           const jobfile::SectionList& sections, const BackendOf& backend_of);
 
-// What stands in those lines.
+// The content of those lines.
 inline constexpr std::string_view kSupervised = "supervised";
 inline constexpr std::string_view kStarted = "started";
 inline constexpr std::string_view kRefused = "refused ";  // and why

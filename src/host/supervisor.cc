@@ -36,7 +36,7 @@ constexpr std::chrono::seconds kPause(1);
 constexpr int kMaxMasters = 5000;
 // How often a new master's lock is looked for: taking it tells nobody.
 constexpr std::chrono::milliseconds kLookInterval(5);
-// Where a master finds its descriptors.
+// The numbers under which a master finds its descriptors.
 constexpr int kToldFd = 3;
 constexpr int kLockFd = 4;
 
@@ -80,8 +80,8 @@ sigset_t passed_on() {
   return signals;
 }
 
-// What somebody tells us is for the master, which knows what to do. It would kill one that has only
-// just begun: it waits until the master has the job's lock, as that is when the master listens.
+// Signals to us are for the master, which knows what to do. They would kill one that has only
+// just begun: they wait until the master has the job's lock, as that is when the master listens.
 class PassedOn {
  public:
   explicit PassedOn(JobPaths paths) : paths_(std::move(paths)) {}

@@ -89,7 +89,7 @@ struct TaskPort {
   friend bool operator==(const TaskPort&, const TaskPort&) = default;
 };
 
-// Of a task's last line, as it is shown.
+// The most bytes of a task's last line, as it is shown.
 inline constexpr std::size_t kMaxLastLineBytes = 400;
 
 struct TaskStatus {

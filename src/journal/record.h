@@ -132,8 +132,8 @@ using Record = std::variant<SpecRecord, EventRecord, PlaceRecord, GenerationReco
 std::string header_line(const Header& header);
 std::string record_line(const Record& record, std::int64_t number);
 
-// What starts like JSON of ours but is newer is kFailedPrecondition, what is none of ours
-// kInvalidArgument.
+// A line that starts like JSON of ours but is newer is kFailedPrecondition, a line that is not of
+// ours kInvalidArgument.
 base::Result<Header> parse_header(std::string_view line);
 // kInvalidArgument, with what is wrong, for whatever is not the record with this number.
 base::Result<Record> parse_record(std::string_view line, std::int64_t number);

@@ -150,7 +150,7 @@ TEST_F(SettledTest, OfAJobThatItsPlaceHasEndedWhatHadNotEndedIsLost) {
   EXPECT_EQ((*left(folder_.path()))->state, job::JobState::kFailed);
 }
 
-// Of a task that waited for its next run the end of the one before was told as its own.
+// A task that waits for its next run must not be given the end of the run before it.
 TEST_F(SettledTest, HowARunEndedIsNotTheEndOfATaskThatWasToRunAgain) {
   job::JobSpec spec = sample_spec();
   spec.restarts = {.max = 1, .scope = job::RestartScope::kTask, .pause = std::chrono::minutes(1)};

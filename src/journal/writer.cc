@@ -118,7 +118,7 @@ class DiskFile final : public File {
   bool has_spare_ = false;
 };
 
-// What the header's text leaves out of a time: offsets count from what the header says.
+// The part of a time that the header's text leaves out: offsets count from what the header says.
 base::Duration written_off(base::WallTime time) {
   return time - std::chrono::floor<std::chrono::milliseconds>(time);
 }

@@ -262,7 +262,7 @@ TEST(WriterTest, PartOfALineIsTakenBackAndTheWriterGoesOn) {
   EXPECT_EQ(records_in(folder.path()).size(), 2U);
 }
 
-// Who may mount gets a disk that is really full; else the limit above has shown the same.
+// A user who may mount gets a disk that is really full; else the limit above has shown the same.
 TEST(WriterTest, FullDiskIsAnErrorUntilThereIsRoom) {
   const TestFolder folder;
   const bool mounted =

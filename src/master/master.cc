@@ -128,7 +128,7 @@ base::Result<> Master::Impl::start() {
     std::visit([this](const auto& each) { on(each); }, event);
   });
   remarks_ = job_.remarks;
-  // Who listens may not be ready before this has returned.
+  // The listener may not be ready before this has returned.
   remarks_timer_ = loop_.after(base::Duration::zero(), [this] {
     for (const std::string& sentence : job_.remarks) {
       logger_.info("{}", sentence);
@@ -194,7 +194,7 @@ void Master::Impl::ask(const cluster::Question& question, cluster::OnAnswer on_a
         {task.id, task.phase == gang::Phase::kStarting || task.phase == gang::Phase::kRunning});
   }
   ask_tasks(question, tasks, std::move(on_answer), [this](const auto& to_ask, const auto& told) {
-    // What it is about may be confidential.
+    // The content of a question may be confidential.
     logger_.info("a question ({}) goes to {}", base::printable(to_ask.kind),
                  base::count_text(static_cast<std::int64_t>(to_ask.tasks.size()), "task"));
     tasks_.ask(to_ask.tasks, to_ask, told);
@@ -312,7 +312,7 @@ void Master::Impl::obey(const gang::Kill& decision) {
 void Master::Impl::obey(const gang::Warn& decision) {
   gang::Warning warning = decision.warning;
   std::visit(base::Overloaded{
-                 // Of a run that is not where its task's address says, the gang knows no host.
+                 // The gang knows no host of a run that is not where its task's address says.
                  [this](gang::EndNotConfirmed& lost) {
                    const auto* facts = tasks_.facts(lost.task);
                    if (lost.host.empty() && facts != nullptr) lost.host = facts->host;

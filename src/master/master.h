@@ -22,10 +22,10 @@
 
 namespace gangrun::master {
 
-// Of the place, that a status shows; later ones are only in the log.
+// The most remarks of the place that a status shows; later ones are only in the log.
 inline constexpr std::size_t kMaxRemarks = 8;
 
-// What a master tells the process that it lives in. Called on the loop's thread.
+// Hears what a master tells the process that it lives in. Called on the loop's thread.
 class Listener {
  public:
   virtual ~Listener() = default;
@@ -39,27 +39,27 @@ class Listener {
   virtual void on_incomplete_log(const job::TaskId& task, std::string_view what) = 0;
   // Worth telling the user: a restart, a sidecar that failed.
   virtual void on_warning(std::string_view sentence) = 0;
-  // What the user is to know, and nothing is wrong with: where the tasks work, what was brought.
+  // Worth knowing for the user, and nothing is wrong: where the tasks work, what was brought.
   virtual void on_remark(std::string_view sentence) = 0;
   // The job has ended and nothing of it is alive; called once, the last call.
   virtual void on_finished() = 0;
 };
 
-// What the job is.
+// The job that the master has.
 struct JobSettings {
   job::JobSpec spec;  // validated
   std::string id;
   std::string folder;  // the job's own
   // When the user gave the command: what start-up times count from.
   base::Instant commanded_at;
-  // What the earlier masters of the job left; none: this is the first one.
+  // The state that the earlier masters of the job left; none: this is the first one.
   std::optional<journal::Replayed> past;
   // Told from the beginning, as the place's own remarks are.
   std::vector<std::string> remarks{};
   mirror::ZooKeeperCopyOptions zookeeper{};
 };
 
-// Where its records are.
+// The places of its records.
 struct RecordSettings {
   std::string log_folder;  // of the tasks' output; must exist
   // Whether another master may go on when this one dies: then nothing is given out that is not

@@ -10,10 +10,10 @@
 
 namespace gangrun::master {
 
-// What the earlier masters of a job left in its journal.
+// The state that the earlier masters of a job left in its journal.
 struct Past {
   int segments = 0;  // the newest one's number
-  // None where no master came so far as to record what was asked for.
+  // None if no master came so far as to record what was requested.
   std::optional<journal::Replayed> replayed;
 };
 

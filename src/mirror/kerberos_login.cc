@@ -25,7 +25,7 @@ using base::Result;
 
 constexpr const char* kDefaultServer = "zookeeper/_HOST";
 constexpr std::string_view kHostPattern = "_HOST";
-// Of a process that was killed.
+// The time in which a process that was killed is gone.
 constexpr std::chrono::seconds kGone(10);
 
 // In small letters, as Kerberos' databases have hosts.

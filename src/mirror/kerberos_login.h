@@ -7,7 +7,7 @@
 
 namespace gangrun::mirror {
 
-// What runs a login errand, and with whose ticket: see LoginErrand.
+// The program that runs a login errand, and the ticket for it: see LoginErrand.
 struct LoginProgram {
   std::string path{};  // gangrun
   std::string principal{};

@@ -7,14 +7,14 @@
 #include "base/json.h"
 #include "base/result.h"
 
-// What a master has `gangrun` do for it, as it cannot load Kerberos or would have to wait for it:
-// to log in at a server by SASL's GSSAPI. The program reads the errand in a line, and then in each
-// line what the server has said; it answers each of these with a line.
+// An errand that `gangrun` runs for a master, which cannot load Kerberos or would have to wait for
+// it: to log in at a server by SASL's GSSAPI. The program reads the errand in a line, and then in
+// each line what the server has said; it answers each of these with a line.
 namespace gangrun::mirror {
 
 // The hidden command of gangrun.
 inline constexpr const char* kLoginErrandCommand = "__log-in";
-// Of a line; a ticket with all groups of a user has some ten thousand.
+// The limit for a line; a ticket with all groups of a user has some ten thousand.
 inline constexpr std::size_t kMaxLoginLineBytes = std::size_t{256} << 10U;
 
 struct LoginErrand {
@@ -29,11 +29,11 @@ struct LoginErrand {
 std::string to_line(const LoginErrand& errand);
 base::Result<LoginErrand> login_errand_from(std::string_view line);
 
-// What the server has said, empty before it has said anything.
+// The line with what the server has said; that is empty before it has said anything.
 std::string challenge_line(std::string_view challenge);
 base::Result<std::string> challenge_from(std::string_view line);
 
-// What the server is to be told.
+// The answer that the server is to get.
 struct LoginAnswer {
   std::string token{};
   bool is_last = false;

@@ -9,7 +9,7 @@ namespace gangrun::mirror {
 
 namespace {
 
-// Of a roll call of thousands, the reports of such a time are written together.
+// In a roll call of thousands, the reports of so short a time are written together.
 constexpr std::chrono::milliseconds kTogether(20);
 
 zookeeper::Session::Options mirror_session(net::EventLoop& loop, const job::JobSpec& job,

@@ -31,7 +31,7 @@ struct ZooKeeperCopyOptions {
 // As its place calls what a task runs in; empty: it has no name there.
 using PlaceName = std::function<std::string(const job::TaskId&)>;
 
-// Where the job is in ZooKeeper's tree; the error is a sentence for the user. The job's spec says
+// The job's place in ZooKeeper's tree; the error is a sentence for the user. The job's spec says
 // `zookeeper`.
 base::Result<ZooKeeperPlace> zookeeper_place_of(const job::JobSpec& job,
                                                 const ZooKeeperCopyOptions& options);
@@ -41,8 +41,8 @@ std::vector<ZooKeeperTask> tasks_that_have_reported(const gang::Gang& gang,
 // The cluster spec as the job's tracked tasks see it: an observer is in no other's.
 job::ClusterSpec without_observers(const job::ClusterSpec& spec, const job::JobSpec& job);
 
-// Where the job says `zookeeper`, what ZooKeeper shows of its registry. The sessions of the agents
-// stay the truth: the job never waits for this, nor fails by it.
+// The part of the job's registry that ZooKeeper shows, if the job says `zookeeper`. The sessions of
+// the agents stay the truth: the job never waits for this, nor fails by it.
 class ZooKeeperCopy {
  public:
   using Warn = std::function<void(std::string_view)>;
@@ -63,7 +63,7 @@ class ZooKeeperCopy {
   void changed();
   // The job has ended: nothing of it is to stay.
   void end();
-  // What is wrong now, as a sentence; empty: nothing.
+  // The trouble that there is now, as a sentence; empty: none.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:

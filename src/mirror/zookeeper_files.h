@@ -14,9 +14,9 @@ namespace gangrun::mirror {
 inline constexpr std::size_t kMaxPemBytes = std::size_t{512} << 10U;
 inline constexpr std::size_t kMaxPasswordBytes = 4096;
 
-// What the files hold that a job names for ZooKeeper: they are read where the user is, and travel
-// to its masters beside the job's secret, never with its spec: in files and messages that only the
-// job's user can read.
+// The content of the files that a job names for ZooKeeper: they are read where the user is, and
+// travel to its masters beside the job's secret, never with its spec: in files and messages that
+// only the job's user can read.
 struct ZooKeeperFiles {
   std::string authorities_pem{};
   std::string certificate_pem{};

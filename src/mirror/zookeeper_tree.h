@@ -11,15 +11,15 @@
 #include "job/task_id.h"
 #include "zookeeper/node.h"
 
-// What ZooKeeper is to show of a job's registry (docs/protocols/zookeeper.md). Pure.
+// The nodes that ZooKeeper is to show of a job's registry (docs/protocols/zookeeper.md). Pure.
 namespace gangrun::mirror {
 
 // ZooKeeper's servers take 1 MiB for a node and all that comes with it.
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{960} << 10U;
-// Where Hadoop's configuration names no other root.
+// The root, unless Hadoop's configuration names another one.
 inline constexpr std::string_view kDefaultZooKeeperRoot = "/registry";
 
-// Where a job is in the tree, and who may read it.
+// The place of a job in the tree, and who may read it.
 struct ZooKeeperPlace {
   std::string root{kDefaultZooKeeperRoot};
   std::string user;  // as registry_user() makes it

@@ -10,9 +10,9 @@
 #include "base/json.h"
 #include "base/result.h"
 
-// What gangrun and a host's keeper (node/keeper.h) say to each other, over the one channel that ssh
-// gives them: docs/protocols/ssh.md. A frame is its length (4 bytes, the highest first), a letter
-// for its kind, and its content.
+// The frames that gangrun and a host's keeper (node/keeper.h) send each other, over the one channel
+// that ssh gives them: docs/protocols/ssh.md. A frame is its length (4 bytes, the highest first), a
+// letter for its kind, and its content.
 namespace gangrun::ssh {
 
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{8} << 20U;
@@ -29,7 +29,7 @@ struct OpenFrame {
   std::uint32_t stream = 0;
 };
 
-// What wire::TunnelFlow says of one of them; empty: it has broken.
+// The bytes of wire::TunnelFlow for one of these connections; empty: it has broken.
 struct StreamFrame {
   std::uint32_t stream = 0;
   std::string_view content;

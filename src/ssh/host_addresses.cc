@@ -54,8 +54,8 @@ std::size_t common_bits(const std::string& a, const std::string& b) {
   return 0;
 }
 
-// Of the addresses of a host that ssh reached by loopback, the one that is nearest to an address of
-// another host.
+// The address of a host that ssh reached by loopback: the one of its own that is nearest to an
+// address of another host.
 std::string nearest_address(const SeenHost& host, const Hosts& hosts) {
   std::string nearest = host.own_addresses.front();
   std::size_t most = 0;

@@ -33,8 +33,8 @@ constexpr std::size_t kMaxLoginBytes = std::size_t{4} << 20U;
 // The most that the script may say.
 constexpr std::size_t kMaxWhat = 80;
 constexpr std::size_t kMaxWhy = 1000;
-// Of a shell, beyond which it tells the signal that ended a process; and ssh's for its own
-// failures.
+// The status of a shell above which it tells the signal that ended a process; and ssh's status for
+// its own failures.
 constexpr int kSignalStatus = 128;
 constexpr int kSshStatus = 255;
 // A shell's, of a program that it does not find.
@@ -81,7 +81,7 @@ base::Error unconfirmed() {
   return base::unavailable("it did not say that the job's folder is removed");
 }
 
-// Of the last words: the word by which the host says that it has done all, or cannot.
+// The result, once the host has said its last word: that it has done all, or cannot.
 std::optional<base::Result<>> last_word_in(const base::Json& json) {
   using Word = std::optional<base::Result<>>;
   const auto message = keeper_message_from_json(json);

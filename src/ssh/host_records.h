@@ -31,7 +31,8 @@ struct HostRecord {
   std::string path;         // of it, on the host
   bool works_here = false;  // whether its tasks work in the client's folder
   Rest rest = Rest::kAll;
-  // Where that is over the limit: so much of it, as the host said; and what came whatever its size.
+  // For a rest over the limit: its size, as the host said; and the names that came whatever their
+  // size.
   std::uint64_t over_bytes = 0;
   std::vector<std::string> names{};
   std::string odd{};  // what cannot be brought, in words; empty: nothing

@@ -231,8 +231,8 @@ struct PongMessage {
   static constexpr auto rows() { return std::tuple(); }
 };
 inline constexpr std::chrono::seconds kPingInterval(5);
-// Of a host of which nothing comes for so long it cannot be told whether its tasks end: two pings
-// were not answered.
+// If nothing comes from a host for so long, nobody can tell whether its tasks end: two pings were
+// not answered.
 inline constexpr std::chrono::seconds kHostSilence = 2 * kPingInterval + std::chrono::seconds(2);
 inline constexpr std::chrono::seconds kKeeperSilence(30);
 

@@ -11,8 +11,8 @@ namespace {
 constexpr std::chrono::seconds kSoon(1);
 constexpr std::chrono::seconds kLate(2);
 
-// Of so much on the way, what waits before the link, by how long an acknowledgement took and how
-// long one takes at least.
+// The part of the bytes on the way that waits before the link, by how long an acknowledgement took
+// and how long one takes at least.
 std::uint64_t queued(std::uint64_t on_the_way, base::Duration delay, base::Duration least) {
   using Seconds = std::chrono::duration<double>;
   if (delay <= least) return 0;

@@ -88,8 +88,8 @@ class LoginScriptTest : public testing::Test {
   }
   ~LoginScriptTest() override { std::filesystem::remove_all(base_); }
 
-  // What the script says where it is to use the folder. The agent that it finds says "runs", with
-  // where it is; one that it takes is empty.
+  // Returns what the script says when it is to use the folder. The agent that it finds says "runs",
+  // with where it is; one that it takes is empty.
   std::string says(const std::string& folder) {
     LoginInput input;
     input.marker = "m";
@@ -203,7 +203,7 @@ TEST_F(LoginScriptTest, ChangesNoFolderOfAllUsers) {
   EXPECT_EQ(mode_of(folder), 01777U);
 }
 
-// Who can rename it has his own there while a keeper runs.
+// Whoever can rename it can have another folder there while a keeper runs.
 TEST_F(LoginScriptTest, UsesNoFolderThatOthersCouldReplace) {
   const std::string folder = make_folder("all/deep/mine");
   const auto set = [this](const char* part, mode_t mode) {

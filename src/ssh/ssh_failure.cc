@@ -24,7 +24,7 @@ struct Failure {
 
 constexpr std::string_view kNoSshd =
     "what listens at the port of host {0} is no sshd; try `ssh {0}`";
-// Of sshd's and of others' connections the end is the same.
+// Connections to sshd and to other programs end in the same way.
 constexpr std::string_view kClosedAtOnce =
     "host {0} closes connections before they begin: its sshd takes no more logins now "
     "(MaxStartups), or something else listens at its port";

@@ -15,12 +15,12 @@ std::string failure_sentence(const std::string& host, std::string_view standard_
 // The same where it was not ssh that ended: nothing of `said` is taken for its words.
 std::string others_sentence(const std::string& host, std::string_view said, std::string_view how);
 
-// What a login has said that does not come to its commands: all that is known of its output, and
-// its last line on standard error, where ssh itself writes, too. Empty: nothing.
+// The words of a login that does not come to its commands: all that is known of its output, and its
+// last line on standard error, where ssh itself writes, too. Empty: nothing.
 std::string login_words(std::string_view output, std::string_view standard_error);
 
-// Of a message like "command-line: line 0: Bad configuration option: stdinnull": the option that
-// was given to this ssh, and that it does not know. Empty: it has nothing to say about that.
+// The option in a message like "command-line: line 0: Bad configuration option: stdinnull", which
+// was given to this ssh, and which it does not know. Empty: the message names none.
 std::string unknown_option(std::string_view standard_error);
 
 // Whether the same command may succeed a little later: the host or the network is busy, or down

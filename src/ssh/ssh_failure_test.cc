@@ -97,7 +97,7 @@ TEST(SshFailure, SaysWhatIsWrongWithAJumpHost) {
                "kex_exchange_identification: Connection closed by remote host\n"));
 }
 
-// Of the host at the end of the way nothing is known yet: it was told to copy a key to it.
+// Nothing is known yet of the host at the end of the way: nobody has to copy a key to it.
 TEST(SshFailure, AJumpHostIsNamedAsTheOneThatFails) {
   const std::string early =
       "kex_exchange_identification: Connection closed by remote host\r\n"
@@ -138,7 +138,7 @@ TEST(SshFailure, WhatAJumpHostSaysOfTheHostIsOfTheHost) {
   EXPECT_THAT(
       sentence("channel 0: open failed: administratively prohibited: open failed\r\n" + early),
       testing::StartsWith("a host on the way to host gpu1 lets no connection through"));
-  // Of a direct connection.
+  // The end of a direct connection.
   EXPECT_THAT(sentence("kex_exchange_identification: read: Connection reset by peer\r\n"
                        "Connection reset by 10.0.0.2 port 22\r\n"),
               testing::StartsWith("host gpu1 closes connections"));

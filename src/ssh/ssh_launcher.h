@@ -59,8 +59,8 @@ class SshLauncher final : public cluster::Launcher {
     std::map<std::string, std::string> environment;
     std::vector<HostFile> files;
     std::string interface;  // of the hosts' addresses; empty: the job asks for none
-    // What is brought from hosts that have not: by task type what is kept of its files; absent:
-    // what is new or has changed, up to a limit in bytes for each host.
+    // The files that are brought from hosts without the working folder: by task type what is kept
+    // of its files; absent: what is new or has changed, up to a limit in bytes for each host.
     std::map<std::string, std::optional<std::vector<std::string>>> outputs;
     std::uint64_t outputs_limit = 0;
     bool keep_folders = false;  // on their hosts

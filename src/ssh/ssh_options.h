@@ -8,10 +8,10 @@
 
 namespace gangrun::ssh {
 
-// What `on` says for it.
+// The value of `on` for these hosts.
 inline constexpr std::string_view kSsh = "ssh";
 
-// What only hosts that ssh reaches are told.
+// The options of hosts that ssh reaches.
 struct SshOptions {
   std::string config;    // a file of the client's machine; empty: as ssh finds it
   std::string hostfile;  // a file of the client's machine with the hosts; empty: none

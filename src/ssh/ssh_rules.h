@@ -12,7 +12,7 @@
 
 namespace gangrun::ssh {
 
-// What of a job they take, whatever they have.
+// The parts of a job that these hosts take, whatever they have.
 jobfile::PlaceRules ssh_rules();
 
 // Whether the hosts have the GPUs that the job asks for: `hosts` with what each has said of itself.

@@ -42,8 +42,8 @@ TEST(WhereTasksWork, CopiesThatAreKeptStay) {
               testing::HasSubstr("copied there and stays until `gangrun rm`: none"));
 }
 
-// Of a job of Python there were two sentences: that tasks work in folders of their own, and that
-// they work in the caller's.
+// Two sentences about a job of Python would contradict each other: that tasks work in folders of
+// their own, and that they work in the caller's.
 TEST(WhereTasksWork, FoldersOfTheirOwnAreSaidInTheSameSentence) {
   const WorkingFolder folder{.path = "/home/ann", .remark = "tasks work in folders of their own"};
   EXPECT_EQ(where_tasks_work(folder, {{"gpu1", true}}), folder.remark);

@@ -58,8 +58,8 @@ std::string times_of(std::string_view words) {
   return base::format(" {} {}", times, times == 1 ? "time" : "times");
 }
 
-// Of masters whose containers have ended with this status: what people can do something about
-// stands in YARN's text behind much that they cannot.
+// Describes masters whose containers have ended with this status: what people can do something
+// about stands in YARN's text behind much that they cannot.
 std::string words_of_masters(std::int32_t status, const std::string& diagnostics) {
   const std::string said = master_diagnostics(diagnostics);
   hadoop::ContainerStatus container;

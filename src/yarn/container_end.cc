@@ -88,7 +88,7 @@ job::Why of_a_process(std::int32_t status, std::string_view diagnostics) {
     return why;
   }
   why.detail = words_of_agent(diagnostics);
-  // What it says is more than the status with which it says so.
+  // The agent's words say more than the status with which it ended.
   if (why.detail.empty()) why.code = status;
   return why;
 }

@@ -16,8 +16,8 @@ job::Why container_lost(std::string detail);
 // (org.apache.hadoop.yarn.api.records.ContainerExitStatus) and the diagnostics.
 job::Why explain_end(const hadoop::ContainerStatus& status);
 
-// What an agent that ended by itself has left on standard error, whose end the NodeManager tells
-// (node::leave_words_in_container).
+// The words that an agent that ended by itself has left on standard error, whose end the
+// NodeManager tells (node::leave_words_in_container).
 std::optional<job::LastWords> last_words_of(const hadoop::ContainerStatus& status);
 
 }  // namespace gangrun::yarn

@@ -59,8 +59,8 @@ struct YarnSpec {
   }
 };
 
-// What a command on another machine needs to speak to a job's master: who may read the file
-// (its user, 0600) has the rights over the job.
+// The access that a command on another machine needs to speak to a job's master: who may read the
+// file (its user, 0600) has the rights over the job.
 struct JobAccess {
   base::Secret secret;
   std::string fingerprint;  // of the master's certificate

@@ -17,9 +17,9 @@ struct LogsPlace {
   std::string user{};
 };
 
-// What a browser may look at when a job has ended: its master's log on the cluster's log server,
-// which keeps it; else YARN's page of the application, with the verdict, the first cause and links
-// to the logs; else the node, which forgets the container soon. Empty where nothing is known.
+// The page for a browser when a job has ended: its master's log on the cluster's log server, which
+// keeps it; else YARN's page of the application, with the verdict, the first cause and links to the
+// logs; else the node, which forgets the container soon. Empty where nothing is known.
 std::string logs_url(const LogsPlace& place);
 
 }  // namespace gangrun::yarn

@@ -64,7 +64,7 @@ struct NodeTrial {
 };
 
 inline constexpr std::size_t kMaxNodeTrialBytes = std::size_t{64} << 10U;
-// Of a Python that loads TensorFlow, and Java into it, on a machine that has other work.
+// The limit of a Python that loads TensorFlow, and Java into it, on a machine that has other work.
 inline constexpr std::chrono::minutes kTensorflowTimeout{2};
 
 // The lines by which the container tells what it found; the last one ends them.

@@ -35,7 +35,7 @@ class Preparations {
   [[nodiscard]] std::optional<base::Instant> next_look() const;
   // The node to ask now, and for which containers.
   std::map<hadoop::NodeId, std::vector<hadoop::ContainerId>> take_look(base::Instant now);
-  // What was answered. One that the node has started, or does not know, is over.
+  // Takes the node's answer. A container that the node has started, or does not know, is over.
   void told(const std::vector<hadoop::ContainerId>& asked,
             const base::Result<std::vector<hadoop::ContainerStatus>>& statuses);
 

@@ -18,7 +18,7 @@ std::map<std::string, std::string> for_master(const hadoop::Configuration& confi
 
 // The queue that a job goes to; `queue` is empty where it names none.
 std::string queue_of(const std::string& queue);
-// What YARN says of it; kInvalidArgument where there is none.
+// YARN's answer about the queue; kInvalidArgument if there is none.
 base::Result<hadoop::QueueInfo> existing_queue(base::Result<hadoop::QueueInfo> asked,
                                                const std::string& name,
                                                const std::vector<std::string>& own_queues);
@@ -35,7 +35,7 @@ enum class Recording {
   kNotYet,
   kForgotten,  // it has failed before: to be submitted again
 };
-// What the answer to a question for an application that was submitted means; an error where it is
+// The meaning of the answer to a question for an application that was submitted; an error if it is
 // refused, or nothing is to be hoped for.
 base::Result<Recording> recording_of(const base::Result<hadoop::ApplicationReport>& report);
 

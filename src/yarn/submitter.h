@@ -36,7 +36,8 @@ struct Submitting {
   std::string keytab{};
   std::string krb5_config{};  // KRB5_CONFIG
   mirror::ZooKeeperFiles zookeeper_files{};
-  // Of those by whom the servers' certificates are signed, in PEM form; empty: whom a node trusts.
+  // A file with the authorities that sign the servers' certificates, in PEM form; empty: those that
+  // a node trusts.
   std::string authorities{};
 };
 

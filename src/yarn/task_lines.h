@@ -16,7 +16,7 @@
 
 namespace gangrun::yarn {
 
-// Of all lines that are shown at once, with what a line takes besides its text.
+// The limit for all lines that are shown at once, and what a line takes besides its text.
 inline constexpr std::size_t kMaxEndedLogBytes = std::size_t{256} << 20U;
 inline constexpr std::size_t kLineBytes = 128;
 

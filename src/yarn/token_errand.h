@@ -9,8 +9,8 @@
 #include "base/described.h"
 #include "base/result.h"
 
-// What the master, which is one static file and cannot load Kerberos, has `gangrun` do for it: to
-// get new tokens by the keytab that the job has brought.
+// An errand that `gangrun` runs for the master, which is one static file and cannot load Kerberos:
+// to get new tokens by the keytab that the job has brought.
 namespace gangrun::yarn {
 
 // The hidden command of gangrun, and what follows it: the file that holds the errand.

@@ -34,7 +34,8 @@ constexpr std::int64_t kMemoryMib = 256;
 constexpr std::int64_t kTensorflowMemoryMib = 2048;
 // From the submission until the container runs.
 constexpr std::chrono::minutes kContainerTimeout{3};
-// Of the container itself, which bounds its own waits, and of all that is cleared away after it.
+// The limits for the container itself, which bounds its own waits, and for all that is cleared away
+// after it.
 constexpr std::chrono::minutes kTrialTimeout{4};
 constexpr std::chrono::seconds kEndTimeout{30};
 // Between two looks.

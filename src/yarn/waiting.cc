@@ -13,7 +13,7 @@ namespace gangrun::yarn {
 namespace {
 
 constexpr std::size_t kMaxWords = 300;
-// Of "[Sun Jan 31 12:00:00 +0000 2026] ", with room.
+// The length of "[Sun Jan 31 12:00:00 +0000 2026] ", with room.
 constexpr std::size_t kTimeLength = 40;
 
 std::string vcores_words(std::int64_t vcores) {

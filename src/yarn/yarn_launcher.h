@@ -47,8 +47,8 @@ class YarnLauncher final : public cluster::Launcher {
     // From the ResourceManager's notice of a preemption to the preemption.
     std::chrono::milliseconds preemption_wait{std::chrono::seconds(15)};
   };
-  // Of the container: yarn.application.classpath as it is configured, for the agent to make the
-  // task's CLASSPATH of what the node has.
+  // The variable of the container with yarn.application.classpath as it is configured, for the
+  // agent to make the task's CLASSPATH of what the node has.
   static constexpr const char* kClassPathVariable = "GANGRUN_APPLICATION_CLASSPATH";
 
   YarnLauncher(net::EventLoop& loop, base::Logger& logger,

@@ -14,7 +14,7 @@
 
 namespace gangrun::yarn {
 
-// What `on` says for it.
+// The value of `on` for YARN.
 inline constexpr std::string_view kYarn = "yarn";
 
 inline constexpr int kMaxMasterAttempts = 1000;

@@ -90,7 +90,8 @@ Found check_file_systems(const std::vector<std::string>& urls) {
   return std::nullopt;
 }
 
-// Of somebody: what is in it Kerberos and the cluster know better.
+// Checks no more than that a user's name is a text without blanks: Kerberos and the cluster know
+// better what is in it.
 Found check_name_of_user(const std::string& name, const std::string& path) {
   const bool fits = base::is_valid_utf8(name) && std::all_of(name.begin(), name.end(), is_visible);
   if (fits) return std::nullopt;

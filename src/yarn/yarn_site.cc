@@ -156,8 +156,8 @@ Result<std::vector<cluster::ListedJob>> YarnSite::list() {
   jobs.reserve(applications.size());
   int left = kMostJournals;
   for (const auto& report : applications) {
-    // Of one whose masters could not tell its end only its journal has it; what a task that failed
-    // has said YARN is not told.
+    // If a job's masters could not tell its end, only its journal has it; and YARN is not told what
+    // a task that failed has said.
     const bool is_read = (has_lost_its_master(report) || has_failed(report)) &&
                          report.user == account_.user && left-- > 0;
     const base::Instant asked = clock_.now();

@@ -224,7 +224,7 @@ TEST(Keeper, WhatTheServerRefusesIsToldAndTriedAgain) {
   settle(keeper, server);
   EXPECT_FALSE(keeper.is_settled());
   EXPECT_TRUE(keeper.has_failed());
-  // What lies in it fails for that.
+  // The nodes in it fail for that reason.
   EXPECT_EQ(keeper.trouble(), "/r/name/job cannot be made: no");
   server.refused.clear();
   EXPECT_THAT(keeper.next(), IsEmpty());

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// What a real server is made to have is tested with one: tests/integration/test_zookeeper.py.
+// The nodes that a real server gets are tested with one: tests/integration/test_zookeeper.py.
 namespace gangrun::zookeeper {
 namespace {
 

@@ -185,7 +185,7 @@ TEST(Session, IsConnectedOnceItHasLoggedIn) {
             SessionState::kConnected);
 }
 
-// That of GSSAPI is.
+// The last word of GSSAPI is empty.
 TEST(Session, TheLastWordOfALoginMayBeEmpty) {
   EXPECT_EQ(outcome({welcome(), token_reply(1, "challenge"), token_reply(2, "")}).state,
             SessionState::kConnected);

@@ -1,4 +1,4 @@
-// What missing.cc defines, against the C library's own functions of these names: here `stat` is
+// The functions of missing.cc, against the C library's own functions of these names: here `stat` is
 // ours, and what the C library has is found by dlsym.
 
 #include <dlfcn.h>

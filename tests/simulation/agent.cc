@@ -109,7 +109,7 @@ void Agent::run_begins() {
                           ? world_.policy_of(index) == job::Policy::kTracked
                           : task.type == schedule.spec.success;
   const bool fails = world_.strikes(schedule.mischief.failing);
-  // Who is not waited for may run until it is stopped.
+  // A task that nobody waits for may run until it is stopped.
   if (!needed && !fails && random.chance(800)) return;
   if (!fails) {
     report = {};

@@ -17,7 +17,7 @@ struct DiskFile {
   int whole = 0;  // lines that reached it
 };
 
-// What becomes of one write: how many of `bytes` reach the disk, and whether the rest fails.
+// The fate of one write: how many of `bytes` reach the disk, and whether the rest fails.
 struct WriteFate {
   std::size_t written = 0;
   bool disk_is_full = false;
@@ -39,7 +39,7 @@ class VirtualFile final : public journal::File {
     if (fate.disk_is_full && fate.written == 0) {
       return base::Error{base::Code::kResourceExhausted, "the disk is full"};
     }
-    // Where the writer dies in it, it never learns how much was written.
+    // If the writer dies in it, it never learns how much was written.
     return fate.disk_is_full ? fate.written : bytes.size();
   }
   base::Result<> truncate(std::int64_t bytes) override {

@@ -6,7 +6,7 @@
 #include "base/overloaded.h"
 #include "simulation/world.h"
 
-// What must always hold.
+// The rules that must always hold.
 namespace gangrun::simulation {
 
 using base::format;
@@ -16,7 +16,7 @@ namespace {
 // The gang remembers no more failures.
 constexpr int kMostFailures = 256;
 
-// What is given out must be known to whoever goes on.
+// Anything that is given out must be known to whoever goes on.
 bool gives_out(const gang::Decision& decision) {
   return std::visit(
       base::Overloaded{
@@ -301,10 +301,10 @@ void World::judge_start_limit(const gang::Finish& finish) {
 void World::judge_first_cause(const gang::Finish& finish) {
   const bool has_observer = schedule_.spec.find("evaluator") != nullptr;
   if (finish.state != job::JobState::kFailed || restarted_ || has_observer) return;
-  // What happened between two masters is heard of late or never.
+  // Events between two masters are heard of late or never.
   if (masters() > 1) return;
   const auto is_flexible = [](const job::TaskSpec& t) { return t.slots() > t.needed(); };
-  // What ran nothing is no cause of anything.
+  // A slot that ran nothing is no cause of anything.
   if (std::any_of(schedule_.spec.tasks.begin(), schedule_.spec.tasks.end(), is_flexible)) return;
   if (schedule_.tasks > kMostFailures || schedule_.spec.success != "all") return;
   std::set<job::TaskId> settled;

@@ -30,7 +30,7 @@ void Master::resume() {
     desk_.expect(task.id, task.allocated_attempt);
     desk_.set_attempt(task.id, task.attempt);
   }
-  // What the dead one decided to publish counts as published.
+  // A generation that the dead master decided to publish counts as published.
   world_.published_ = gang().cluster_spec().generation;
   world_.published_spec_ = gang().cluster_spec();
   if (world_.published_ > 0) publish(gang().cluster_spec());

@@ -42,7 +42,7 @@ WriteFate World::fate_of_write(std::size_t bytes) {
   const auto part = [&](std::size_t most) {
     return static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(most)));
   };
-  // Of a job whose spec is not recorded yet, nothing has begun.
+  // A job whose spec is not recorded yet has not begun.
   if (disk_.size() == 1 && disk_.front().whole < 2) return {bytes, false};
   if (master_is_dying_) return {0, false};
   if (master_dies_here()) {
@@ -74,7 +74,7 @@ void World::bury_master() {
     Connection& connection = connections_[id];
     if (!connection.master_open) continue;
     connection.master_open = false;
-    // What it had sent may be lost, or still arrive.
+    // The messages that it had sent may be lost, or still arrive.
     connection.broken |= random_.chance(500);
     if (!connection.agent_open) continue;
     later(random_.between(0, notice), [this, id] {

@@ -141,8 +141,8 @@ void World::close_by_master(std::size_t id) {
   });
 }
 
-// What was under way is lost. Each side notices at its own time, the master perhaps only by the
-// silence.
+// The messages under way are lost. Each side notices at its own time, the master perhaps only by
+// the silence.
 void World::break_connection(std::size_t number) {
   const Agent& agent = agents_[number];
   if (agent.life != Agent::Life::kAlive || !agent.connection) return;

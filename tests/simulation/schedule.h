@@ -9,7 +9,7 @@
 
 namespace gangrun::simulation {
 
-// Of one message.
+// The longest latency of one message.
 inline constexpr std::int64_t kMaxLatencyMs = 900;
 
 // How bad the world is. Chances are out of a thousand.
@@ -50,8 +50,8 @@ struct Schedule {
   std::int64_t heartbeat_ms = 0;
 };
 
-// Of `tasks` tasks, or of as many as the seed says: mostly up to 8; 2 of a hundred schedules have
-// up to 64, and 1 of kLargeOneOf up to 10,000.
+// Makes a schedule of `tasks` tasks, or of as many as the seed says: mostly up to 8; 2 of a hundred
+// schedules have up to 64, and 1 of kLargeOneOf up to 10,000.
 inline constexpr int kLargeOneOf = 4000;
 inline constexpr int kManyTasks = 64;
 Schedule make_schedule(std::uint64_t seed, Random& random, std::optional<int> tasks = {});

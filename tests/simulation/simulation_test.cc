@@ -60,7 +60,7 @@ TEST(Simulation, PromisesHoldUnderRandomSchedules) {
     events += world->records().size();
     masters += static_cast<std::size_t>(world->masters());
   }
-  // Of the processor: what else runs beside it does not count.
+  // Seconds of the processor: programs that run beside it do not count.
   const double seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
   std::fputs(
       base::format(

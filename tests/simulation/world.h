@@ -34,7 +34,7 @@ struct Connection {
   base::Instant to_agent;
 };
 
-// What was handled, and when.
+// An event that was handled, and when.
 struct Record {
   gang::Event event;
   base::Instant at;
@@ -162,7 +162,7 @@ class World {
   base::Instant disk_full_from_;
   base::Instant disk_full_until_;
 
-  // What the judge remembers.
+  // The memory of the judge.
   std::vector<Record> records_;
   journal::Replayer follower_;                    // replays each line as it is written
   std::vector<gang::Decision> followers_choice_;  // by the last event

@@ -1,4 +1,4 @@
-// What the room hadoop does with HDFS, as commands for tests against real clusters:
+// The work of the room hadoop with HDFS, as commands for tests against real clusters:
 //
 //     hdfs_probe CONFIGURATION_FOLDER USER COMMAND ARGUMENT...
 //

@@ -19,11 +19,12 @@ namespace {
 
 using base::Result;
 
-// Tasks go on alone for so long where the job does not say: the network may come back.
+// Tasks go on alone for so long unless the job sets it: the network may come back.
 constexpr std::chrono::seconds kDefaultMasterLost(60);
 // How many hosts an error names.
 constexpr std::size_t kMaxNamed = 3;
-// What a Python environment on a shared disk needs, and no more: all else is a host's own.
+// The variables that a Python environment on a shared disk needs, and no more: all else is a host's
+// own.
 constexpr const char* kSharedVariables[] = {"PATH",        "PYTHONPATH",   "LD_LIBRARY_PATH",
                                             "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV"};
 

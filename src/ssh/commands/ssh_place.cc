@@ -35,8 +35,8 @@ using base::Result;
 
 constexpr std::size_t kMaxHostfileBytes = std::size_t{1} << 20U;
 
-// Where the hosts of the job are from: a file, or the batch system in whose job we are. Empty: from
-// the job itself.
+// Finds the hosts of the job, and returns where they are from: a file, or the batch system in whose
+// job we are. Empty: from the job itself.
 Result<std::string> find_hosts(job::JobSpec& spec, const client::Context& context) {
   if (!spec.hosts.empty()) return std::string();
   const auto read = [](const std::string& path) {
@@ -65,8 +65,8 @@ Result<std::string> find_hosts(job::JobSpec& spec, const client::Context& contex
   return source;
 }
 
-// Who names hosts but no tasks wants one for each slot, as launchers of MPI have it; a host without
-// a number has one.
+// A user who names hosts but no tasks wants one task for each slot, as launchers of MPI have it; a
+// host without a number has one.
 void fill_slots(job::JobSpec& spec, const client::RunOptions& options) {
   const bool has_numbers = !options.spec_path.empty() || !options.flags.roles.empty();
   if (has_numbers || spec.tasks.size() != 1) return;

@@ -249,7 +249,7 @@ Result<Ended> bring_from(const Asking& asking, const HostRecord& record) {
   const bool keeps = asking.spec.keep_folders;
   const std::string odd = bringing.odd();
   if (!odd.empty()) {
-    // That stays as it is.
+    // The files that cannot be brought stay as they are.
     ended.brought.remark = base::format("host {}: what cannot be brought stays in {}/work: {}",
                                         record.host, record.path, odd);
   }

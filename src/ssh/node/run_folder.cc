@@ -125,7 +125,7 @@ base::Result<> name_holder(int fd, const std::string& host) {
   return base::from_errno(errno, "write the lock of the job's folder");
 }
 
-// Of the folder, the logs in it, and what its keepers write.
+// The last change of the folder, the logs in it, and what its keepers write.
 base::WallTime last_change(const std::string& path) {
   base::WallTime last{};
   const auto look = [&last](const std::string& each) {
@@ -453,7 +453,7 @@ RunFolder::State RunFolder::state_of(const std::string& path) {
   }
   auto folder = take(path);
   if (!folder) return is_held_by_no_keeper(path) ? State::kBusy : State::kNotOurs;
-  // Who looks is no keeper, and not to be taken for one: the processes of a machine may be many.
+  // We only look, and must not be taken for a keeper: the processes of a machine may be many.
   folder->give_up();
   const bool is_over = process::agent_processes(folder->job_id_on_host_).empty();
   return is_over ? State::kAbandoned : State::kHasAgents;

@@ -14,8 +14,8 @@
 // The folder of a job on a host.
 namespace gangrun::ssh::node {
 
-// Where no keeper is there any more, lines that were not told are kept so long for a client that
-// comes again.
+// If no keeper is there any more, lines that were not told are kept so long for a client that comes
+// again.
 inline constexpr std::chrono::seconds kLinesKept(60);
 // A client whose link is cut comes again far sooner than this, if it lives and the link comes back;
 // and one that comes later begins again.
@@ -72,8 +72,8 @@ class RunFolder {
   static Removal remove_all(const std::string& base, const std::string& job_id,
                             base::Instant deadline);
 
-  // Of a job's folder, for who does not have its lock. Several machines may have one folder of a
-  // user, and each can tell of its own only.
+  // The state of a job's folder, for a process that does not have its lock. Several machines may
+  // have one folder of a user, and each can tell of its own only.
   enum class State {
     kNotOurs,    // it is gone, a keeper has it, it is another machine's, or it stays as it is
     kBusy,       // somebody who is no keeper has its lock, for a moment

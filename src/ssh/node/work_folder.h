@@ -17,7 +17,7 @@ namespace gangrun::ssh::node {
 // brought there, and what they have written since.
 class WorkFolder {
  public:
-  // Of a job's folder (RunFolder), where it is "work", with "brought" beside it, which tells later
+  // The folder "work" in a job's folder (RunFolder), with "brought" beside it, which tells later
   // keepers what was brought.
   explicit WorkFolder(const std::string& run_folder)
       : path_(run_folder + "/work"), notes_(run_folder + "/brought") {}

@@ -31,8 +31,8 @@ using cluster::Verdict;
 
 // The limit of all together; each wait has its own, which is shorter.
 constexpr std::chrono::hours kLongestLook(1);
-// Of a Java virtual machine inside of TensorFlow, where the user says nothing: not a quarter of the
-// node's memory.
+// The options of a Java virtual machine inside of TensorFlow, unless the user sets some: not a
+// quarter of the node's memory.
 constexpr const char* kHdfsOptions = "LIBHDFS_OPTS";
 constexpr const char* kSmallJava = "-Xms64m -Xmx512m";
 
@@ -46,7 +46,7 @@ bool is_program(const std::string& path) {
   return std::filesystem::is_regular_file(path, failed) && ::access(path.c_str(), X_OK) == 0;
 }
 
-// Of the PATH; empty: there is none.
+// The first Python in the PATH; empty: there is none.
 std::string python_of(const client::Context& context) {
   for (const char* name : {"python3", "python"}) {
     for (const std::string& folder : base::split(context.variable("PATH"), ':')) {

@@ -40,7 +40,7 @@ constexpr std::chrono::seconds kSoonStarted(10);
 constexpr std::chrono::seconds kLinesWait(5);
 constexpr base::milliseconds kLinesPause(250);
 constexpr std::size_t kMaxToldNotes = 64;
-// Who ends us by a signal that is no Ctrl-C may send no second one: so long somebody is looked for
+// A sender of a signal that is no Ctrl-C may send no second one: for so long we look for somebody
 // who takes the order.
 constexpr std::chrono::seconds kOrderLimit(8);
 // The time for destructors, once all has been said.

@@ -26,7 +26,7 @@ namespace {
 
 using base::Result;
 
-// Of the last 4,096 bytes of standard error that a NodeManager tells
+// Our share of the last 4,096 bytes of standard error that a NodeManager tells
 // (yarn.nodemanager.container.stderr.tail.bytes).
 constexpr std::size_t kMaxWordsInStderr = std::size_t{3} * 1024;
 constexpr const char* kTokenFileVariable = "HADOOP_TOKEN_FILE_LOCATION";

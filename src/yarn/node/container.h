@@ -23,8 +23,8 @@ base::Result<wire::AgentConfig> agent_config_of_container();
 // Hadoop, and of the credentials those are left that the user's command may use.
 base::Result<> prepare_container(base::Logger& logger);
 
-// What the agent that ends by itself has to say, as a line on standard error: the NodeManager tells
-// the end of that to the job's master.
+// Writes the last words of an agent that ends by itself, as a line on standard error: the
+// NodeManager tells the end of that to the job's master.
 void leave_words_in_container(job::LastWords words);
 
 }  // namespace gangrun::yarn::node

@@ -115,7 +115,7 @@ Result<> drop(hadoop::WebHdfs& files, const std::vector<std::string>& names,
               const std::string& folder) {
   for (const std::string& name : names) {
     const auto removed = files.remove(base::format("{}/{}", folder, name), false, soon());
-    // What HDFS has no such name for it has not, either.
+    // A file of a name that HDFS does not allow cannot be there, either.
     if (!removed.ok() && removed.error().code != base::Code::kInvalidArgument) {
       return removed.error();
     }

@@ -22,8 +22,8 @@ namespace gangrun::yarn::node {
 inline constexpr std::chrono::seconds kOutputsIdle{60};
 inline constexpr std::chrono::hours kOutputsLimit{6};
 
-// What the container's credentials have for it; nothing where the task has no outputs. To be asked
-// before prepare_container(), which leaves it out of what the task can read.
+// The configuration of the outputs in the container's credentials; none if the task has no outputs.
+// To be called before prepare_container(), which leaves it out of what the task can read.
 using ContainerOutputs = std::optional<yarn::OutputsConfig>;
 base::Result<ContainerOutputs> outputs_of_container();
 

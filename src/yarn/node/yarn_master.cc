@@ -72,7 +72,7 @@ double random_fraction() {
   return static_cast<double>(base::random_number<std::uint32_t>()) / 4294967296.0;
 }
 
-// Of the scheduler that the configuration names.
+// The time that the scheduler of the configuration leaves a container before it kills it.
 std::chrono::milliseconds preemption_wait(const hadoop::Configuration& configuration) {
   const bool is_fair =
       configuration.get_or("yarn.resourcemanager.scheduler.class", "").ends_with("FairScheduler");
@@ -204,7 +204,7 @@ Result<std::unique_ptr<yarn::YarnLauncher>> YarnMaster::make_launcher() {
                            "2><LOG_DIR>/stderr"};
   options.random = random_fraction;
   options.preemption_wait = preemption_wait(hadoop_);
-  // Where a cluster believes names, a container's process has that of its NodeManager's user.
+  // On a cluster that believes names, a container's process has that of its NodeManager's user.
   options.environment["HADOOP_USER_NAME"] = config_.user;
   options.environment[yarn::YarnLauncher::kClassPathVariable] =
       hadoop_.get_or(hadoop::kClassPathProperty, std::string(hadoop::kDefaultClassPath));
@@ -336,7 +336,7 @@ void YarnMaster::keep_tokens() {
   if (!newest_tokens_.empty()) hand_out(std::move(newest_tokens_));
 }
 
-// What earlier masters left: on another host perhaps, so from the cluster's file system.
+// Fetches what earlier masters left: on another host perhaps, so from the cluster's file system.
 Result<> YarnMaster::fetch_past() {
   GANGRUN_ASSIGN(hadoop::FileSystem system, hadoop::find_file_system(hadoop_, ""));
   files_ = std::make_unique<hadoop::WebHdfs>(
