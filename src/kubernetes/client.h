@@ -50,8 +50,8 @@ struct Request {
   std::size_t max_answer_bytes = kMaxObjectBytes;
 };
 
-// Of a request that makes an object: a field that the server does not know, or that is there twice,
-// is refused, and not dropped without a word. Servers before 1.25 do not look.
+// A query for a request that makes an object: the server refuses a field that it does not know, or
+// that is there twice, and does not drop it without a word. Servers before 1.25 do not look.
 inline const std::pair<std::string, std::string> kStrictFields{"fieldValidation", "Strict"};
 
 // The server's words when it refused (its Status object), as base::Error has no room for them.

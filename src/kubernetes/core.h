@@ -14,8 +14,9 @@
 namespace gangrun::kubernetes {
 
 inline constexpr int kMaxRequestsAtOnce = 16;
-// Of logs: until the server has been asked, as it begins to answer with the first line only. A
-// connection that takes longer does not keep the others waiting.
+// Logs: the most that are opened at once. An opening ends when the server has been asked, as it
+// begins to answer with the first line only. One that takes longer does not keep the others
+// waiting.
 inline constexpr int kMaxOpeningsAtOnce = 16;
 inline constexpr base::Duration kOpeningTime = base::seconds(2);
 

@@ -84,7 +84,7 @@ class AgentBook {
             base::Instant now);
 
   void on_started(const AgentKey& key, const AgentMark& mark);
-  // Of an agent that was started or taken over. Harmless for another one.
+  // Tells the end of an agent that was started or taken over. Harmless for another one.
   void on_ended(job::AgentEnded ended);
 
   // When on_time() has something to do next, if ever.

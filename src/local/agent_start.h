@@ -12,8 +12,8 @@
 
 namespace gangrun::local {
 
-// Where an agent finds its configuration, its network namespace, a file for why it has ended, and
-// the locks of its GPUs.
+// The file descriptors of an agent's configuration, its network namespace, a file for why it has
+// ended, and the locks of its GPUs.
 inline constexpr int kConfigFd = 3;
 inline constexpr int kNetworkFd = 4;
 inline constexpr int kWordsFd = 5;

@@ -81,8 +81,8 @@ std::vector<std::int64_t> nvidia_devices(const std::string& folder) {
 
 std::string lock_of_device(std::int64_t number) { return base::format("gpu-{}", number); }
 
-// What the driver says of those whose device is there. Its folders are named by the place on the
-// bus.
+// The GPUs that the driver names, if their device is there. Its folders are named by the place on
+// the bus.
 std::vector<Entry> entries_of_nvidia_driver(const GpuSources& sources) {
   std::vector<Entry> entries;
   for (const std::string& bus : names_in(sources.nvidia_driver)) {

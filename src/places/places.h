@@ -23,8 +23,8 @@ const jobfile::RulesOfPlaces& rules();
 // The commands of other tools that belong to places, in the order in which help lists them.
 std::vector<client::Command> programs(const jobfile::RulesOfPlaces& rules);
 
-// What a master has this program do on the side, in a process of its own: `gangrun NAME FILE`.
-// Nothing where there is no such name.
+// Runs what a master has this program do on the side, in a process of its own: `gangrun NAME FILE`.
+// Nothing if there is no such name.
 std::optional<client::ExitStatus> run_errand(std::string_view name, const std::string& file,
                                              client::Context& context);
 

@@ -40,8 +40,8 @@ class SparkLauncher final : public agents::Joining {
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override;
   void adopt(const job::TaskId& task, int attempt, const base::Json& handle) override;
   void release_others() override {}
-  // Who has not come is not awaited any more. Who has is reached by its session only: the master
-  // sees to that.
+  // A task that has not come is not awaited any more. One that has is reached by its session only:
+  // the master sees to that.
   void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) override;
   [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
 

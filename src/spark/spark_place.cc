@@ -16,7 +16,7 @@ namespace {
 using base::Result;
 
 constexpr std::string_view kPort = "--port";
-// Of tasks that came by themselves: nobody comes after their master.
+// The time that tasks that came by themselves outlive their master: nobody comes after it.
 constexpr std::chrono::seconds kMasterLostOnSpark(10);
 
 class SparkBackend final : public host::Backend {

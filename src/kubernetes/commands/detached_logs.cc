@@ -90,7 +90,7 @@ Result<std::vector<cluster::LogLine>> DetachedLogs::next(base::Instant deadline)
     stage_ = Stage::kFollowing;
     read_all(true);
     (void)way_->loop.run_until([this] { return !lines_.empty(); }, deadline);
-    // What breaks off is taken up with the next call.
+    // The next call takes up what breaks off.
     trouble_.reset();
   }
   return std::exchange(lines_, {});

@@ -39,7 +39,7 @@ constexpr std::chrono::seconds kCheckTimeout(15);
 constexpr std::chrono::minutes kMakingLimit(5);
 constexpr std::chrono::seconds kMakingLease = 2 * kMakingLimit;
 
-// What is being made.
+// A job that is being made.
 class Submission {
  public:
   explicit Submission(PodsPlan pods)
@@ -56,7 +56,8 @@ class Submission {
   Result<> make(const client::Context& context);
   Result<> make_objects();
   Result<> make_pods();
-  // That a pod of this name, which was there when it was to be made, is the one that we made.
+  // Checks that the pod of this name, which was there when it was to be made, is the one that we
+  // made.
   Result<> check_own(const Json& pod);
   Result<> record(const client::Context& context);
   Result<> keep();
@@ -281,7 +282,7 @@ Result<> check_detached_pods(const job::JobSpec& spec) {
         base::format("{} is not allowed with --detach on kubernetes, where {}; allowed: {}", what,
                      why, allowed));
   };
-  // Where they are as always, nobody has asked for them.
+  // A limit that has its default counts as not set.
   const job::Timeouts usual;
   const job::Timeouts& own = spec.timeouts;
   const std::tuple<const char*, std::chrono::milliseconds, std::chrono::milliseconds> limits[] = {

@@ -178,8 +178,8 @@ Result<CheckedCluster> check_cluster(net::EventLoop& loop, kubernetes::Client& c
                                      const job::JobSpec& spec, base::Instant deadline,
                                      const std::function<bool()>& is_cancelled) {
   const kubernetes::Access& access = client.access();
-  // What the scheduling needs besides is known when the groups are; the request
-  // that makes the object asks for one more right then.
+  // The other rights for the scheduling are known when the groups are; the request that makes the
+  // object asks for one more right then.
   const std::vector<Right> rights = rights_for(spec, pods::kubernetes_of(spec).gang_scheduling);
   std::vector<kubernetes::Request> requests = {{.path = "/api/v1/namespaces/" + access.name_space},
                                                {.path = "/apis"}};

@@ -14,15 +14,15 @@
 // The checks of a cluster before anything is made there.
 namespace gangrun::kubernetes::commands {
 
-// What can schedule a gang there, by the API groups that it has.
+// The means to schedule a gang there, by the API groups of the cluster.
 struct GangAbilities {
   bool has_kueue = false;
   bool has_volcano = false;
-  // Of scheduling.k8s.io, where it has Workload; empty: it has not.
+  // The version of scheduling.k8s.io, if it has Workload; empty: it has not.
   std::string workload_version{};
 };
 
-// Of the answer to GET /apis.
+// Reads the answer to GET /apis.
 GangAbilities gang_abilities(const base::Json& groups);
 
 // How the job's pods are scheduled all or none: what it asks for, if that is there.

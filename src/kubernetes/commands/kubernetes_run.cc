@@ -120,8 +120,8 @@ Result<PodsPlan> plan_of(KubernetesLaunch launch, const client::RunOptions& opti
   return pods;
 }
 
-// What the API server says to the pods. Where it cannot be asked, the plan is good for all we know,
-// and the user is told.
+// Asks the API server whether it takes the pods. If it cannot be asked, the plan is good for all we
+// know, and the user is told.
 Result<> check_by_server(const kubernetes::Access& access, const pods::Manifests& manifests,
                          client::Context& context) {
   net::EventLoop loop;

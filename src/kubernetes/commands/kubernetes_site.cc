@@ -28,11 +28,11 @@ using base::Result;
 constexpr base::seconds kAnswerLimit(10);
 // How often one who waits for a change reads the pods.
 constexpr base::seconds kPodsInterval(1);
-// Of a failed task's log: what a traceback may take.
+// The lines kept of a failed task's log: as many as a traceback may take.
 constexpr std::size_t kKeptLines = 500;
 // For all tasks of a job together.
 constexpr base::seconds kNoticesLimit(60);
-// What a pod that is to end at once gets to end.
+// The grace of a pod that is to end at once, in seconds.
 constexpr int kShortestGrace = 1;
 
 Result<Json> ask(PodsWay& way, kubernetes::Request request) {
@@ -307,7 +307,7 @@ Result<> KubernetesSite::stop(std::string_view job, bool at_once, const std::str
   GANGRUN_ASSIGN(auto found, find(job));
   if (!found) return others_->stop(job, at_once, by);
   GANGRUN_ASSIGN(PodsWay* const way, way_to(*found));
-  // What it has come to until now goes with its pods.
+  // The job's state until now goes with its pods, so it is read first.
   GANGRUN_TRY(look(*found));
   const bool had_ended = job::is_final(found->record.last_seen.state);
   // Before anything ends: whoever looks then knows why.

@@ -52,7 +52,7 @@ void PodConnection::on_readable() {
   const ssize_t size = ::recv(socket_.get(), in_.data(), in_.size(), MSG_DONTWAIT);
   if (size < 0) {
     if (errno == EAGAIN || errno == EINTR) return;
-    // Who breaks it off is told nothing any more.
+    // A program that breaks it off is told nothing any more.
     if (errno == ECONNRESET) return over({});
     return over(base::from_errno(errno, "read the connection"));
   }

@@ -13,10 +13,10 @@
 
 namespace gangrun::kubernetes::commands {
 
-// What the program at the socket has not taken. The API server cannot be told to wait, so more
-// breaks the connection.
+// The most that the program at the socket may leave untaken. The API server cannot be told to wait,
+// so more breaks the connection.
 inline constexpr std::size_t kMaxUntakenBytes = std::size_t{64} << 20U;
-// What is not sent yet; more is left in the socket.
+// The most that waits to be sent; more is left in the socket.
 inline constexpr std::size_t kMaxUnsentBytes = std::size_t{1} << 20U;
 // The way to a pod has no end of one direction: once the user's program has ended its own, the
 // connection is over when nothing has come for so long.

@@ -32,7 +32,7 @@ class PodConnectionTest : public testing::Test {
 
   bool until(const std::function<bool()>& done) {
     const base::Instant deadline = loop.now() + kLimit;
-    // What the user's socket has is not told by the loop.
+    // The loop does not tell what the user's socket has.
     while (!loop.run_until(done, loop.now() + kPollStep)) {
       if (loop.now() > deadline) return false;
     }
@@ -42,7 +42,7 @@ class PodConnectionTest : public testing::Test {
     const ssize_t size = ::send(user.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     return size < 0 ? 0 : static_cast<std::size_t>(size);
   }
-  // What has come to the user is added to `heard`; whether the connection is at its end.
+  // Adds what has come to the user to `heard`; returns whether the connection is at its end.
   bool look() {
     std::array<char, 65536> buffer{};
     while (true) {

@@ -13,7 +13,7 @@ namespace {
 // refusal has come whether somebody listens.
 constexpr base::Duration kSettleTime = base::milliseconds(500);
 
-// What container runtimes say of it has the names of their own things, which nobody knows.
+// Container runtimes speak of it by the names of their own things, which nobody knows.
 base::Error in_words(const base::Error& error, const PodPort& target) {
   if (error.message.find("connection refused") == std::string::npos) return error;
   return base::unavailable(

@@ -34,7 +34,7 @@ class PodForwarder {
 
   // 0: any port. The port.
   base::Result<std::uint16_t> listen(std::uint16_t port) { return listener_.listen(port); }
-  // Where connections lead from now on; none: nowhere.
+  // Sets where connections lead from now on; none: nowhere.
   void set_target(std::optional<PodPort> target) { target_ = std::move(target); }
   // Whether somebody listens there: `done` is called once, later, unless another try_once() came
   // before.
@@ -56,7 +56,7 @@ class PodForwarder {
   std::optional<PodPort> target_;
   Id next_ = 1;
   std::map<Id, PodConnection> connections_;
-  // Of a try.
+  // The tunnel of a try.
   std::unique_ptr<kubernetes::Tunnel> trying_;
   net::Timer settled_;
   std::function<void(base::Result<>)> tried_done_;

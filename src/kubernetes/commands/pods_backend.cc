@@ -18,9 +18,9 @@ namespace {
 
 using base::Result;
 
-// What the API server may take to answer the questions before a start.
+// The time that the API server may take to answer the questions before a start.
 constexpr std::chrono::seconds kAnswersLimit(15);
-// What it may take to take all away after the end.
+// The time that it may take to take all away after the end.
 constexpr std::chrono::seconds kClearLimit(120);
 // After which people are told that it takes time.
 constexpr std::chrono::seconds kClearTold(5);

@@ -46,7 +46,7 @@ struct PodsRecord {
 // None where the job is not such a one.
 base::Result<std::optional<PodsRecord>> read_pods_record(const host::JobPaths& paths);
 base::Result<> write_pods_record(const host::JobPaths& paths, const PodsRecord& record);
-// That somebody asked for the job's end; and that it was in vain.
+// Notes that somebody asked for the job's end; forget_stop() notes that it was in vain.
 base::Result<> write_stop(const host::JobPaths& paths, const std::string& by);
 void forget_stop(const host::JobPaths& paths);
 

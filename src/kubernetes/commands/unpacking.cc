@@ -30,10 +30,11 @@ constexpr std::size_t kToldBytes = 300;
 constexpr std::size_t kToldNames = 3;
 constexpr std::size_t kToldNameBytes = 80;
 
-// Where nobody else comes, until only what may be there is left.
+// The mode of the folder until only what may be there is left: nobody else comes in.
 constexpr mode_t kClosed = 0700;
 constexpr mode_t kOpen = 0755;
-// What a file or folder may have: no setuid, no setgid, no sticky bit, nothing for others to write.
+// The permissions that a file or folder may have: no setuid, no setgid, no sticky bit, nothing for
+// others to write.
 constexpr mode_t kPermitted = 0755;
 
 // A header of a tar file, and the sum in it of all its bytes: octal digits, for which spaces count.

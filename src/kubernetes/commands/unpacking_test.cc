@@ -26,7 +26,7 @@ class Unpacking : public testing::Test {
   }
   ~Unpacking() override { fs::remove_all(top_); }
 
-  // Of the folder "from", as `words` say.
+  // Packs parts of the folder "from", as `words` say.
   void pack(const std::vector<std::string>& words) {
     std::vector<std::string> argv = {"tar",     "--create",    "--file",
                                      archive(), "--directory", (top_ / "from").string()};

@@ -43,16 +43,16 @@ struct CarriedLayout {
   std::vector<CarriedPart> parts;        // by file, then by offset
 };
 
-// What a pod has of it.
+// The part that a pod has in it.
 struct CarriedMounts {
   base::Json volumes = base::Json::array();
   base::Json mounts = base::Json::array();  // of the task's container
-  // Of an init container, where a file has several parts: its line for /bin/sh -c, and its mounts.
+  // For an init container, if a file has several parts: its line for /bin/sh -c, and its mounts.
   std::string join_line;
   base::Json join_mounts = base::Json::array();
 };
 
-// Where `file` is in a container: absolute.
+// The absolute path of `file` in a container.
 std::string carried_path(const CarriedFile& file);
 
 // kInvalidArgument where files are too many, or too large together.

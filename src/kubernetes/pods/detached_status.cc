@@ -68,7 +68,7 @@ bool is_before(const std::optional<base::WallTime>& a, const std::optional<base:
   return a && (!b || *a < *b);
 }
 
-// What decides of the tasks' ends.
+// The tasks' ends, as far as they decide the job's.
 struct Tally {
   std::size_t unsucceeded = 0;                 // of those whose success is the job's
   std::optional<base::WallTime> succeeded_at;  // the last of them
@@ -98,7 +98,7 @@ void fail(job::JobStatus& status, const job::TaskId& task, const End& end, const
   status.cause = std::move(cause);
 }
 
-// What it waits for; running where it waits for nothing.
+// Sets what the job waits for; it is running if it waits for nothing.
 void wait(job::JobStatus& status, const PodsByTask& pods) {
   std::vector<std::string> words;
   bool has_all_places = true;

@@ -8,12 +8,12 @@
 #include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/pod_facts.h"
 
-// What a job is that no client leads: its pods alone tell.
+// The state of a job that no client leads: its pods alone tell.
 namespace gangrun::kubernetes::pods {
 
 using PodsByTask = std::map<job::TaskId, PodFacts>;
 
-// Of the job's pods, as the API server lists them: those that are of one of its tasks.
+// Picks the pods of the job's tasks from those that the API server lists.
 PodsByTask pods_by_task(const Manifests& manifests, const std::vector<base::Json>& pods);
 
 // The job before any of its pods was seen.

@@ -18,7 +18,7 @@ using testing::IsEmpty;
 
 Manifests manifests_of(ManifestInput input) { return *Manifests::make(std::move(input)); }
 
-// Of the task's pod as it is listed. `state` is that of its container.
+// The task's pod as it is listed. `state` is that of its container.
 Json pod(const Manifests& manifests, const job::TaskId& task, const std::string& phase,
          const Json& state) {
   const Json owner = {{"kind", "Job"}, {"name", owner_name(manifests.input())}, {"uid", "u-1"}};

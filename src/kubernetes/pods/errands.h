@@ -36,7 +36,7 @@ class Errands {
   std::vector<kubernetes::ActivityHandle> answered_;  // each may be what is calling back
 };
 
-// Of the job's objects in one namespace: "gangrun/job=ID".
+// The selector of the job's objects in one namespace: "gangrun/job=ID".
 std::string job_selector(const std::string& job_id);
 // The kind and name of an object: "ConfigMap j-files".
 std::string words_of_object(const base::Json& object);
@@ -44,7 +44,7 @@ bool is_of_job(const base::Json& object, const std::string& job_id);
 // Whether it belongs to this owner of a job; where the owner's uid is not known, by its name. What
 // has only our labels is somebody else's.
 bool is_owned_by(const base::Json& object, const Owner& owner);
-// Of a List: its elements.
+// The elements of a List.
 std::vector<base::Json> items_of(base::Json list);
 
 }  // namespace gangrun::kubernetes::pods

@@ -9,13 +9,13 @@
 #include "job/task_id.h"
 #include "kubernetes/pods/manifests.h"
 
-// What schedulers are told so that the pods of a gang get their nodes all or none. The names are
-// those of Kueue's "plain pods", Volcano's PodGroup and Kubernetes' own Workload (KEP-4671).
+// Tells schedulers that the pods of a gang get their nodes all or none. The names are those of
+// Kueue's "plain pods", Volcano's PodGroup and Kubernetes' own Workload (KEP-4671).
 namespace gangrun::kubernetes::pods {
 
 // The tasks that must all have a node: of every type but sidecars as many as it needs, the first.
 std::vector<job::TaskId> gang_of(const job::JobSpec& spec);
-// What the chosen way needs and is not there, or cannot do.
+// Fails if something that the chosen way needs is not there, or cannot be done.
 base::Result<> check_gang_scheduling(const ManifestInput& input);
 // The object that stands for the gang; none where labels are enough or nothing is told.
 std::optional<base::Json> gang_object(const ManifestInput& input, const Owner& owner);

@@ -86,7 +86,7 @@ void JobObjects::on_answer(base::Json object, base::Instant limit, kubernetes::A
        job::Reason::kApiServer);
 }
 
-// Of an earlier client of this job, or of somebody else.
+// Finds an object that an earlier client of this job has made, or somebody else.
 void JobObjects::find(base::Json object, Then then) {
   kubernetes::Request request;
   request.path = collection_path(object, manifests_.input().name_space);
@@ -216,7 +216,7 @@ void JobObjects::on_looked_at(const kubernetes::Answer& answer) {
     look_timer_ = loop_.after(kLookPause, [this] { look_at_owner(); });
     return;
   }
-  // Who may not read it goes by the pods alone.
+  // A client that may not read the owner goes by the pods alone.
   callbacks_.on_heard();
   callbacks_.on_owner_there();
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr base::Duration kFirstLook = std::chrono::milliseconds(50);
 constexpr base::Duration kLongestLook = std::chrono::seconds(1);
-// What a pod that still runs has to end.
+// The grace of a pod that still runs.
 constexpr int kGraceSeconds = 1;
 constexpr std::size_t kMaxTold = 5;
 
@@ -86,7 +86,7 @@ void JobRemoval::on_pods(const std::vector<base::Json>& pods) {
   delete_owner();
 }
 
-// Whatever comes of it: what is left is looked at.
+// Whatever comes of it, look() finds what is left.
 void JobRemoval::delete_pod(const base::Json& pod) {
   const PodFacts facts = pod_facts(pod, "");
   const bool has_ended = facts.is_over() || !facts.is_scheduled();
@@ -128,7 +128,7 @@ void JobRemoval::look() {
           left.push_back(base::format("{} {}", last_word(path), name_of(object)));
         }
       } else if (answer.object.error().code == base::Code::kPermissionDenied) {
-        // Who may make but not list them cannot look: they go with their owner.
+        // A client that may make objects but not list them cannot look: they go with their owner.
         collections_.erase(path);
       } else {
         left.push_back(last_word(path));

@@ -31,7 +31,7 @@ class JobRemoval {
   // The same where somebody else has deleted the owner: pods keep the time to end that they have,
   // and what is being deleted counts as gone.
   void begin_after_deletion();
-  // What was there when it was last looked at ("pods a, configmaps b"), or that nobody answers.
+  // The objects that the last look found ("pods a, configmaps b"), or that nobody answers.
   [[nodiscard]] std::string left() const;
 
  private:
@@ -59,7 +59,7 @@ class JobRemoval {
   bool has_owner_ = false;
   bool is_after_deletion_ = false;
   std::string owner_path_;
-  std::set<std::string> collections_;                     // that are looked at
+  std::set<std::string> collections_;                     // that are listed
   std::map<std::string, std::vector<std::string>> left_;  // by collection: what was there last
   std::set<std::string> asked_;                           // and not answered yet
   std::string trouble_;

@@ -14,7 +14,7 @@
 
 namespace gangrun::kubernetes::pods {
 
-// What `on` says for it.
+// The value of `on` for Kubernetes.
 inline constexpr std::string_view kKubernetes = "kubernetes";
 
 // By what the pods of a job are scheduled all or none: what the cluster has, or one of these, or by
@@ -23,7 +23,7 @@ enum class GangScheduling { kAuto, kKueue, kVolcano, kWorkload, kHold };
 
 std::string_view to_string(GangScheduling scheduling);
 
-// What Kubernetes is told of a job beside its tasks.
+// The settings of a job that only Kubernetes has, beside its tasks.
 struct KubernetesOptions {
   std::string kubeconfig;  // a file on the client's machine; empty: as kubectl finds it
   std::string context;     // empty: the current one

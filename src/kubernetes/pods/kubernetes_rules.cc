@@ -51,7 +51,7 @@ bool is_object_name(std::string_view text) {
                      [](const std::string& part) { return is_host_part(part); });
 }
 
-// What a label's value is, and a key after its prefix.
+// A label's value, or a key after its prefix.
 bool is_word(std::string_view text) {
   return !text.empty() && text.size() <= kMaxPartBytes && base::is_letter_or_digit(text.front()) &&
          base::is_letter_or_digit(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
@@ -112,7 +112,7 @@ Found check_own_annotations(const TextsByKey& annotations) {
                                     bytes, kMaxAnnotationBytes)};
 }
 
-// That each is a map with these members, which are texts.
+// Checks that each is a map with these members, which are texts.
 Found check_maps(const std::vector<Json>& maps, const std::vector<const char*>& needed,
                  const std::string& path) {
   for (std::size_t i = 0; i < maps.size(); ++i) {
@@ -237,7 +237,7 @@ Found check_pod_name(const JobSpec& job, const TaskSpec& task) {
       "the pod of {}:{} would have a name of {} characters, of which Kubernetes "
       "allows {}",
       task.type, index, name + rest + task.type.size(), kMaxPodNameBytes);
-  // What is put in front of a digit.
+  // The length of what is put in front of a digit.
   const std::size_t prefix = name - job.name.size();
   if (rest + task.type.size() + prefix + 1 > kMaxPodNameBytes) {
     return Problem{"tasks." + task.type, base::format("{}; allowed: a task type of at most {}", sum,
@@ -380,7 +380,7 @@ Found check_options_of_pods(const JobSpec& job) {
   return std::nullopt;
 }
 
-// All that is sent to the API server. Files are read here; their names are looked at when they are.
+// All that is sent to the API server. Files are read here; their names are checked when they are.
 Found check_text_on_kubernetes(const JobSpec& job) {
   JobSpec sent = job;
   sent.files.clear();

@@ -7,10 +7,10 @@
 #include "jobfile/place_rules.h"
 #include "kubernetes/pods/kubernetes_options.h"
 
-// What of a job Kubernetes takes, as far as that can be said without a cluster.
+// The rules for what Kubernetes takes of a job, as far as that can be said without a cluster.
 namespace gangrun::kubernetes::pods {
 
-// Of a pod that others find by its name, and of a label's value.
+// The limit of the name of a pod that others find by it, and of a label's value.
 inline constexpr std::size_t kMaxPodNameBytes = 63;
 // By which a job's id is longer than its name: "-20260131-120000-3fa1".
 inline constexpr std::size_t kJobTagBytes = 21;

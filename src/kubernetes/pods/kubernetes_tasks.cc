@@ -43,7 +43,7 @@ PodBook::Options book_options(const Manifests& manifests, std::function<double()
   return options;
 }
 
-// Of an error as the book takes it: what the refusal of a request means is in its code.
+// An answer as the book takes it: what the refusal of a request means is in its code.
 base::Result<> result_of(const Answer& answer) {
   if (answer.object.ok()) return {};
   return answer.object.error();
@@ -120,7 +120,7 @@ class KubernetesTasks::Impl {
   int being_created_ = 0;
   bool has_begun_ = false;
   bool is_cleared_ = false;
-  // What is to be told, lines too, in its order and never from inside a call.
+  // Events that are to be told, lines too, in their order and never from inside a call.
   std::deque<std::variant<cluster::Event, RunEvent>> outbox_;
 };
 
@@ -274,7 +274,7 @@ void KubernetesTasks::Impl::tell(std::variant<cluster::Event, RunEvent> event) {
   posts_.post([this] { flush(); });
 }
 
-// What is told may lead to more, which is told in the same go.
+// An event may lead to more, which are told in the same go.
 void KubernetesTasks::Impl::flush() {
   while (!outbox_.empty()) {
     const auto event = std::move(outbox_.front());
@@ -312,7 +312,7 @@ void KubernetesTasks::Impl::create(const job::TaskId& task, const PodRun& run) {
   request.path = path_of("pods");
   request.query = {kStrictFields};
   request.body = manifests_.pod(task, run, objects_.owner());
-  // What becomes of it the watch tells.
+  // The watch tells what becomes of it.
   request.wants_metadata_only = true;
   // Then the book, which asks again too, can say what is waited for.
   request.patience = kCreationPatience;
@@ -487,7 +487,7 @@ void KubernetesTasks::settle(std::function<void()> done) {
 }
 
 std::string KubernetesTasks::waiting_for(std::string of_gang) const {
-  // What a run waits for is known better here.
+  // The book knows better what a run waits for.
   std::string of_pods = impl_->book().waiting_for(impl_->now());
   return of_pods.empty() ? std::move(of_gang) : std::move(of_pods);
 }

@@ -39,7 +39,7 @@ class KubernetesTasks final : public cluster::Tasks {
   // Deletes all that is there, waits until it is gone (with a limit) and calls `done`: with an
   // error that names what is left, if something is.
   void clear(std::function<void(base::Result<>)> done);
-  // What clear() waits for ("pods a-worker-0").
+  // The objects that clear() waits for ("pods a-worker-0").
   [[nodiscard]] std::string left() const;
 
   void on_event(std::function<void(cluster::TasksEvent)> listener) override;

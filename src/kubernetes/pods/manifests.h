@@ -24,7 +24,8 @@ inline constexpr const char* kJobLabel = "gangrun/job";
 inline constexpr const char* kTaskLabel = "gangrun/task";        // "worker-3"
 inline constexpr const char* kTypeLabel = "gangrun/type";        // "worker"
 inline constexpr const char* kAttemptLabel = "gangrun/attempt";  // of the task's runs
-// Where the tasks' commands begin when files with relative paths are carried or outputs are kept.
+// The folder in which the tasks' commands begin when files with relative paths are carried or
+// outputs are kept.
 inline constexpr const char* kWorkingFolder = "/gangrun/work";
 inline constexpr const char* kTaskContainer = "task";  // unless the job's pod names its own first
 // Which of several containers `kubectl logs POD` shows.
@@ -38,7 +39,7 @@ struct ManifestNames {
   bool has_service_per_task = false;  // of the pod's name; else one headless service for all
   std::string script_config_map;      // of the first carried file, by its own name; empty: ours
   std::uint16_t first_port = 2222;    // of every task; its others follow
-  // What the services per task are made from: names, ports' numbers and selectors (app=NAME of the
+  // The template of the services per task: names, ports' numbers and selectors (app=NAME of the
   // pod) are put in. Null: nothing. Its metadata, if any, is a mapping, and so are labels in it.
   base::Json service_template;
 };
@@ -49,7 +50,7 @@ struct ManifestInput {
   std::string name_space;
   // Decided, not kAuto.
   GangScheduling gang_scheduling = GangScheduling::kHold;
-  // Of scheduling.k8s.io, for kWorkload: "v1alpha1"; empty: the cluster was not asked.
+  // The version of scheduling.k8s.io, for kWorkload: "v1alpha1"; empty: the cluster was not asked.
   std::string workload_version;
   std::vector<CarriedFile> files;
   ManifestNames names;
@@ -58,7 +59,7 @@ struct ManifestInput {
   std::chrono::seconds output_limit{600};
 };
 
-// Who owns all objects of the job: when it goes, they go.
+// The owner of all objects of the job: when it goes, they go.
 struct Owner {
   std::string name;
   std::string uid;
@@ -68,7 +69,7 @@ struct Owner {
 // labels, spec). Pure and the same for the same input.
 class Manifests {
  public:
-  // What cannot be: a name too long, a template that is not a pod or lacks the container, files
+  // Refuses a name that is too long, a template that is not a pod or lacks the container, and files
   // that are too many or too large together: kInvalidArgument with field, value, what is allowed.
   static base::Result<Manifests> make(ManifestInput input);
 
@@ -101,8 +102,7 @@ class Manifests {
   std::vector<SharedHosts> hosts_;
 };
 
-// The collection of an object of ours: "/api/v1/namespaces/NS/pods"; empty for a kind that is none
-// of those.
+// The collection of an object of ours: "/api/v1/namespaces/NS/pods"; empty for any other kind.
 std::string collection_path(const base::Json& object, const std::string& name_space);
 
 }  // namespace gangrun::kubernetes::pods

@@ -20,7 +20,7 @@ constexpr std::size_t kMaxLabelBytes = 63;  // of DNS, and of Kubernetes' own
 constexpr std::size_t kMaxDomainBytes = 253;
 // Time and digits of an id, with the dash before them.
 constexpr std::size_t kDistinctBytes = sizeof("-20260131-120000-3fa1") - 1;
-// Of objects that are not pods.
+// The longest end of the names of objects that are not pods.
 constexpr std::string_view kLongestEndOfObjects = "-files-9999";
 constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
 
@@ -38,7 +38,7 @@ std::string as_dns(std::string_view text) {
   return out;
 }
 
-// What follows the job's name in the longest of all names.
+// The length of what follows the job's name in the longest of all names.
 std::size_t longest_end(const ManifestInput& input) {
   std::size_t longest = kLongestEndOfObjects.size();
   for (const job::TaskSpec& task : input.spec.tasks) {
@@ -73,7 +73,7 @@ Result<> check_key(const std::string& key, const std::string& field) {
                               job::in_quotes(key), kMaxLabelBytes));
 }
 
-// Where the job's name is cut as far as it goes, it is the type that is too long.
+// The job's name is cut as far as it goes, so it is the type that is too long.
 Result<> check_too_long(const std::string& name, const char* kind, const std::string& field) {
   if (name.size() <= kMaxLabelBytes) return {};
   return invalid(
@@ -131,7 +131,7 @@ bool is_label_key(std::string_view text) {
 
 bool is_label_value(std::string_view text) { return text.empty() || is_of(text, "-_."); }
 
-// Of a long one the beginning goes as far as it must: the end of an id tells jobs apart.
+// Cuts the beginning of a long name as far as it must: the end of an id tells jobs apart.
 std::string job_name(const ManifestInput& input) {
   std::string name = as_dns(input.job_id);
   // A service's name begins with a letter.

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "kubernetes/pods/manifests.h"
 
-// What the objects of a job are called, and the metadata that all have.
+// The names of a job's objects, and the metadata that all have.
 namespace gangrun::kubernetes::pods {
 
 // Small letters, digits and '-' (neither first nor last), at most 63.

@@ -17,7 +17,7 @@ namespace gangrun::kubernetes::pods {
 
 namespace {
 
-// After so many bytes the disk is looked at again.
+// After so many bytes the disk is checked again.
 constexpr std::uint64_t kLook = std::uint64_t{4} << 20U;
 
 std::string size_words(std::uint64_t bytes) {

@@ -12,8 +12,8 @@
 
 namespace gangrun::kubernetes::pods {
 
-// What the program `tar` of a task's image sends, while it comes: a file of ours. That program is
-// the image's, which may send anything, without end.
+// A file of ours for what the program `tar` of a task's image sends, while it comes. That program
+// is the image's, which may send anything, without end.
 class OutputsArchive {
  public:
   struct Limits {
@@ -36,7 +36,7 @@ class OutputsArchive {
   [[nodiscard]] bool is_empty() const { return bytes_ == 0; }
 
  private:
-  // That the disk has room for so many bytes more.
+  // Checks that the disk has room for so many bytes more.
   [[nodiscard]] base::Result<> has_room(std::uint64_t bytes) const;
 
   const std::string path_;

@@ -6,7 +6,7 @@
 #include "base/format.h"
 #include "kubernetes/pods/pod_words.h"
 
-// What is asked of tasks and what is known of their pods.
+// The book of what is asked of tasks and what is known of their pods.
 namespace gangrun::kubernetes::pods {
 
 namespace {
@@ -24,7 +24,7 @@ bool is_dead(const PodEntry& entry, const std::string& uid) {
   return std::find(entry.dead.begin(), entry.dead.end(), uid) != entry.dead.end();
 }
 
-// What a run forgets with its pod.
+// Forgets what a run knows of its pod.
 void wait_for_another_pod(Run& run) {
   run.uid.clear();
   run.placed_at.reset();
@@ -295,7 +295,7 @@ void PodBook::on_created(const job::TaskId& task, const base::Result<PodFacts>& 
     const bool is_its = run != nullptr && run->uid.empty() && run->attempt == made->attempt;
     if (is_its && !run->end) run->uid = made->uid;
     const bool was_dead = is_dead(entry, made->uid);
-    // What the watch has told is newer.
+    // The facts from the watch are newer.
     if (!entry.pod) {
       entry.pod = *made;
       entry.events_at = now + std::chrono::seconds(2);

@@ -31,17 +31,17 @@ inline constexpr std::chrono::seconds kLongestLogLimit{120};
 inline constexpr std::chrono::minutes kOutputsLimit{10};
 // How long a container that cannot be made is tried again: what it lacks may come yet.
 inline constexpr std::chrono::seconds kConfigLimit{20};
-// What a pod that is taken back has to end.
+// The time that a pod that is taken back has to end.
 inline constexpr std::chrono::seconds kTakeBackGrace{5};
 // For how long an API server may be silent before that is told.
 inline constexpr std::chrono::seconds kSilenceTold{5};
 
-// What one that has been given time to end gets once that is taken back. Its node does not take it
-// back: a kubelet keeps to the first time that it was told (kubernetes/kubernetes#83916).
+// The allowance for a pod whose time to end is shortened. Its node does not shorten it: a kubelet
+// keeps to the first time that it was told (kubernetes/kubernetes#83916).
 inline constexpr std::chrono::seconds kHurriedAllowance{2};
 
-// What is to be done at the API server. Each is answered by the book's function of the same name
-// with on_: on_created for CreatePod, …
+// The requests that are to be made at the API server. Each is answered by the book's function of
+// the same name with on_: on_created for CreatePod, …
 struct CreatePod {
   job::TaskId task;
   int attempt = 0;
@@ -148,11 +148,11 @@ class PodBook {
   [[nodiscard]] std::optional<base::Instant> next_deadline() const;
   [[nodiscard]] std::vector<PodAction> take_actions();
 
-  // What the pod of CreatePod is to be; none: it is not wanted any more, which is answered with
-  // kCancelled.
+  // The run that the pod of CreatePod is for; none: it is not wanted any more, which is answered
+  // with kCancelled.
   [[nodiscard]] std::optional<PodRun> wanted(const job::TaskId& task) const;
-  // What runs wait for that were asked for ("worker:3: 0/2 nodes are available: …"); empty:
-  // nothing.
+  // The reasons why requested runs wait ("worker:3: 0/2 nodes are available: …"); empty: none
+  // waits.
   [[nodiscard]] std::string waiting_for(base::Instant now) const;
   // The tasks whose command runs, and is not asked to end.
   [[nodiscard]] std::vector<job::TaskId> running() const;
@@ -179,7 +179,7 @@ class PodBook {
   [[nodiscard]] bool is_due(PodEntry& entry, base::Instant when) const;
   [[nodiscard]] bool is_silent() const { return silent_since_.has_value(); }
 
-  // What is known of the object (pod_book.cc).
+  // Functions for what is known of the object (pod_book.cc).
   void see(PodEntry& entry, const PodFacts& pod, bool by_watch);
   void vanish(PodEntry& entry);
   void look(PodEntry& entry, base::Duration pause);
@@ -195,7 +195,7 @@ class PodBook {
   void resolve_adoption(PodEntry& entry);
   void settle_all();
 
-  // What follows from it (pod_book_settle.cc), in this order.
+  // The steps that follow from it (pod_book_settle.cc), in this order.
   void settle(PodEntry& entry);
   void claim(PodEntry& entry) const;
   void note_deletion(PodEntry& entry);
@@ -240,7 +240,7 @@ class PodBook {
   bool others_are_released_ = false;
   bool is_gone_ = false;
   bool is_owner_asked_for_ = false;
-  bool is_owner_in_doubt_ = false;  // to be asked for
+  bool is_owner_in_doubt_ = false;  // to be requested
   base::Instant owner_look_at_{};   // not before
   std::optional<base::Instant> owner_wake_;
   bool is_owner_deleted_ = false;

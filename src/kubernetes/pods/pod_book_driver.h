@@ -98,7 +98,7 @@ class BookDriver {
   PodBook& book() { return book_; }
   [[nodiscard]] base::Instant now() const { return now_; }
 
-  // What it has wanted since the last time.
+  // The actions that it has wanted since the last time.
   std::vector<std::string> words() {
     std::vector<std::string> words;
     for (const PodAction& action : book_.take_actions()) {

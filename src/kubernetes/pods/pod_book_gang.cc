@@ -16,7 +16,7 @@ namespace {
 constexpr base::Duration kLeastPause = std::chrono::seconds(1);
 constexpr base::Duration kMostPause = std::chrono::seconds(10);
 constexpr base::Duration kPauseLimit = std::chrono::seconds(60);
-// What fits in a sentence.
+// The most that fits in a sentence.
 constexpr std::size_t kMaxNames = 4;
 constexpr std::size_t kMaxReasons = 3;
 
@@ -152,7 +152,7 @@ void PodBook::on_heard(base::Instant now) {
                       base::to_words(now - *silent_since_)));
   }
   silent_since_.reset();
-  // Of what was to end meanwhile no node has heard: its time begins now, and is what was said last.
+  // No node knows yet what was to end meanwhile: its time begins now, and is what was said last.
   for (auto& [task, entry] : entries_) {
     if (!entry.pod || entry.pod->is_deleting || !entry.deletion) continue;
     entry.deletion->again_at = entry.wake = now;
@@ -161,7 +161,7 @@ void PodBook::on_heard(base::Instant now) {
   }
 }
 
-// Who fails while others of its gang can get no node may do so for want of them.
+// A task that fails while others of its gang can get no node may fail for want of them.
 void PodBook::note_absent(job::Why& why) const {
   if (!options_.takes_back || round_.is_complete) return;
   std::vector<std::string> absent;

@@ -110,7 +110,7 @@ class World {
     const auto* ended = std::get_if<job::AgentEnded>(&event);
     if (ended == nullptr) return;
     EXPECT_EQ(slots_.count(ended->task), 1U) << "ended twice";
-    // What is deleted by force is not waited for.
+    // A pod that is deleted by force is not waited for.
     const auto pod = pods_.find(ended->task);
     EXPECT_TRUE(pod == pods_.end() || forced_.contains(pod->second.uid) || is_owner_deleted_)
         << "its pod is there";

@@ -5,13 +5,14 @@
 #include "kubernetes/pods/pod_book.h"
 #include "kubernetes/pods/pod_words.h"
 
-// What follows from what is asked of one task and known of its pod.
+// The steps that follow from what is asked of one task and known of its pod.
 namespace gangrun::kubernetes::pods {
 
 namespace {
 
 constexpr base::Duration kEventsPause = std::chrono::seconds(10);
-// Of all pods together: a thousand that wait are not all asked about at once.
+// The time between two requests for events, of all pods together: a thousand that wait are not all
+// asked about at once.
 constexpr base::Duration kEventsSpacing = std::chrono::milliseconds(200);
 constexpr base::Duration kOwnerPause = std::chrono::seconds(1);
 constexpr base::Duration kSilentPause = std::chrono::seconds(10);
@@ -64,7 +65,8 @@ void PodBook::claim(PodEntry& entry) const {
   if (is_ours && !pod.is_deleting) entry.run->uid = pod.uid;
 }
 
-// Who deletes one without a reason may be deleting all, one kind of object after the other.
+// Somebody who deletes one without a reason may be deleting all, one kind of object after the
+// other.
 void PodBook::note_deletion(PodEntry& entry) {
   if (!entry.has_own_pod() || !entry.pod->is_deleting || entry.deletion) return;
   if (loss_of(*entry.pod) || (entry.owner_at && !is_due(entry, *entry.owner_at))) return;
@@ -130,7 +132,7 @@ void PodBook::note_limits(PodEntry& entry) {
     end(entry, not_started(start_reason(pod), words), false);
 }
 
-// Where nothing of it is there, time or a stop may end it too.
+// If nothing of it is there, time or a stop may end it too.
 void PodBook::note_end_of_start(PodEntry& entry) {
   if (!entry.run || entry.run->end || entry.pod) return;
   if (!entry.run->asked_to_end_at) return end_allocation(entry);
@@ -167,7 +169,7 @@ void PodBook::let_go(PodEntry& entry) {
   entry.run->is_closed = true;
 }
 
-// What it has not told is not waited for.
+// Lines that it has not sent are not waited for.
 void PodBook::drop_log(PodEntry& entry) {
   if (!entry.run || entry.run->log == LogState::kNone || entry.run->log == LogState::kDone) return;
   actions_.emplace_back(DropLog{entry.task});
@@ -178,7 +180,7 @@ void PodBook::follow_log(PodEntry& entry) {
   if (!entry.run || entry.run->uid.empty()) return;
   Run& run = *entry.run;
   const bool is_there = entry.has_own_pod();
-  // What is deleted is followed to its end: a new reading may come too late.
+  // The log of a deleted pod is followed to its end: a new reading may come too late.
   const bool is_settled = run.end && is_there && !entry.pod->is_deleting;
   if (run.log == LogState::kFollowed && is_settled) {
     run.log = LogState::kFinishing;
@@ -328,7 +330,7 @@ void PodBook::remove(PodEntry& entry) {
   (void)is_due(entry, *entry.force_at);
 }
 
-// Requests that are asked for when it is their time.
+// Makes requests when it is their time.
 void PodBook::look_for(PodEntry& entry) {
   if (entry.is_unsure && !entry.is_looked_for && !entry.is_being_made &&
       is_due(entry, entry.look_at)) {

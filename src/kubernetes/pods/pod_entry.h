@@ -12,10 +12,10 @@
 #include "kubernetes/pods/pod_facts.h"
 #include "kubernetes/pods/pod_run.h"
 
-// What the book (pod_book.h) has of one task.
+// The entry of one task in the book (pod_book.h).
 namespace gangrun::kubernetes::pods {
 
-// What start() has asked for.
+// A slot that start() has asked for.
 struct Slot {
   int attempt = 0;
   bool is_adopted = false;  // whether its pod is there is not known yet
@@ -87,12 +87,12 @@ struct PodEntry {
   base::Instant look_at;
   std::vector<std::string> dead;           // uids of the last ones that had the name
   std::optional<Deletion> deletion;        // as asked for by us
-  std::optional<base::Instant> owner_at;   // deleted by others: the owner is looked at again
+  std::optional<base::Instant> owner_at;   // deleted by others: the owner is read again
   std::optional<base::Instant> ends_by;    // what its node was told first
   std::optional<base::Instant> force_at;   // it should have ended before
   bool was_refused_deletion = false;       // told
   std::string warning;                     // of its events
-  std::optional<base::Instant> events_at;  // when they are to be asked for
+  std::optional<base::Instant> events_at;  // when they are to be requested
 
   std::optional<base::Instant> wake;  // when time alone changes something
 

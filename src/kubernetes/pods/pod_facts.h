@@ -18,7 +18,7 @@ struct ContainerFacts {
   std::string name;
   std::string image;
   State state = State::kUnknown;
-  // Of waiting and terminated: "ImagePullBackOff", "OOMKilled", and what is said of it.
+  // The reason for waiting or terminated: "ImagePullBackOff", "OOMKilled", and what is said of it.
   std::string reason;
   std::string message;
   int exit_code = 0;
@@ -29,7 +29,7 @@ struct ContainerFacts {
   friend bool operator==(const ContainerFacts&, const ContainerFacts&) = default;
 };
 
-// What of a pod matters to its task. Texts are on one line and of limited length.
+// The facts of a pod that matter to its task. Texts are on one line and of limited length.
 struct PodFacts {
   std::string name;
   std::string uid;
@@ -37,7 +37,7 @@ struct PodFacts {
   int attempt = 0;   // likewise
   std::string node;  // empty: none yet
   std::string phase;
-  // Of the pod's own status: "Evicted", "NodeLost", "OutOfcpu".
+  // The reason in the pod's own status: "Evicted", "NodeLost", "OutOfcpu".
   std::string reason;
   std::string message;
   bool is_deleting = false;
@@ -57,8 +57,8 @@ struct PodFacts {
   friend bool operator==(const PodFacts&, const PodFacts&) = default;
 };
 
-// Of any JSON: what is missing, or is of another type, is as if it were not there. `container` is
-// the one that runs the task's command.
+// Reads any JSON: what is missing, or is of another type, is as if it were not there. `container`
+// is the one that runs the task's command.
 PodFacts pod_facts(const base::Json& pod, std::string_view container);
 
 // The name and the uid of an object; empty: it has none.
@@ -67,8 +67,8 @@ std::string uid_of(const base::Json& object);
 // Whether its deletion has begun.
 bool is_being_deleted(const base::Json& object);
 
-// What one of a pod's events tells: the message of the latest warning; empty: there is none.
-// `events` is an EventList.
+// The message of the latest warning in a pod's events; empty: there is none. `events` is an
+// EventList.
 std::string latest_warning(const base::Json& events);
 
 }  // namespace gangrun::kubernetes::pods

@@ -21,13 +21,13 @@ constexpr const char* kWorkVolume = "gangrun-work";
 constexpr const char* kNoticeVolume = "gangrun-notice";
 constexpr const char* kSharedMemoryVolume = "gangrun-shm";
 constexpr std::string_view kSharedMemoryFolder = "/dev/shm";
-// Of a container of ours, where the task's has a limit: a quota that asks for one asks all.
+// The limits of a container of ours, if the task's has a limit: a quota that asks for one asks all.
 constexpr const char* kHelperVcoresLimit = "1";
 constexpr const char* kHelperMemoryLimit = "256Mi";
-// Where a job has no limit of its own; a pod cannot be without one.
+// The longest time of a job that has no limit of its own; a pod cannot be without one.
 constexpr std::chrono::seconds kLongestJob = std::chrono::hours(7 * 24);
 
-// What the parts of a pod are made from.
+// The input for the parts of a pod.
 struct Part {
   const ManifestInput& input;
   const std::vector<SharedHosts>& hosts;
@@ -200,7 +200,7 @@ void put_access(const Part& part, Json& spec) {
     spec["imagePullSecrets"].push_back({{"name", name}});
   }
   if (!options.service_account.empty()) spec["serviceAccountName"] = options.service_account;
-  // Who names an account wants its token; nobody else has use for one.
+  // A user who names an account wants its token; nobody else has use for one.
   const Json& from = part.from.at("spec");
   if (options.service_account.empty() && !from.contains("serviceAccountName") &&
       !from.contains("automountServiceAccountToken")) {
@@ -289,7 +289,7 @@ void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
   }
 }
 
-// What the user's pod says itself stays.
+// The user's pod may name one itself: that stays.
 void name_default_container(Json& pod) {
   const Json& spec = pod["spec"];
   const bool is_alone = spec.at("containers").size() == 1 && !spec.contains("initContainers");

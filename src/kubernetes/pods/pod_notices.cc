@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMaxAnswerBytes = std::size_t{4} << 10U;
 constexpr std::size_t kMaxReasonBytes = 300;
 constexpr std::size_t kNamedTasks = 5;
-// Of a shell: the program is not there, or cannot be run.
+// Exit statuses of a shell: the program is not there, or cannot be run.
 constexpr int kNoProgram = 127;
 constexpr int kCannotRun = 126;
 constexpr int kKilled = base::kSignalStatus + 9;
@@ -25,7 +25,7 @@ constexpr std::string_view kNeeds = "its image needs sh and mv for a notice";
 // Words: the file, what it says, then the signal's name, the place of its bit in SigCgt, and /proc.
 // With no signal it ends when the file is there. The file is there whole or not at all.
 //
-// Only processes of this container are looked at: pods may share their processes, or have those of
+// It looks at processes of this container only: pods may share their processes, or have those of
 // their node. Its command is process 1, or else the oldest of the container's own, which our shell
 // is not. Whose children are whose is read first, then who has a handler: a child that has
 // inherited one has a parent that is seen to have it.
@@ -100,7 +100,7 @@ std::string reason_for(const base::Error& error) {
   if (error.code == base::Code::kDeadlineExceeded) {
     return base::format("its pod did not answer within {}", base::to_words(kNoticeLimit));
   }
-  // What the server says besides names the pod.
+  // The rest of what the server says names the pod.
   const bool is_forbidden = error.code == base::Code::kPermissionDenied;
   const std::size_t end = is_forbidden ? error.message.find(" (") : std::string::npos;
   return base::shorten(error.message.substr(0, end), kMaxReasonBytes);

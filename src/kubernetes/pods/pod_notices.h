@@ -34,7 +34,7 @@ inline constexpr std::string_view kNoticeSignal = "signal ";
 std::vector<std::string> notice_command(const std::string& file, job::NoticeSignal signal,
                                         const std::string& proc = "/proc");
 
-// What became of it, from what it wrote and how it ended.
+// The outcome of a notice, from what its command wrote and how it ended.
 struct NoticeAnswer {
   int signals = 0;     // processes that got the signal
   std::string reason;  // why the task has no notice; empty: it has
@@ -80,7 +80,7 @@ class PodNotices {
   std::map<job::TaskId, std::unique_ptr<Asked>> asked_;  // pieces of an answer find theirs here
   std::deque<job::TaskId> waiting_;
   int under_way_ = 0;
-  // Of tasks without a notice: by what it came from, and why.
+  // The tasks without a notice, by its origin and the reason.
   std::map<std::pair<std::string, std::string>, std::vector<job::TaskId>> failed_;
 };
 

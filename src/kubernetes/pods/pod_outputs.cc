@@ -20,7 +20,7 @@ constexpr std::size_t kMaxErrors = std::size_t{16} * 1024;
 constexpr std::size_t kMaxErrorsRead = std::size_t{1} << 20U;
 constexpr int kThreads = 2;
 
-// The words after the folder are what is asked for; those that are there take their place.
+// The words after the folder are the requested paths; those that are there take their place.
 constexpr const char* kScript =
     "cd \"$0\" || exit 9; n=$#; for p do "
     "if [ -e \"$p\" ] || [ -L \"$p\" ]; then set -- \"$@\" \"$p\"; "
@@ -100,7 +100,7 @@ void PodOutputs::fetch(const job::TaskId& task, const std::string& uid) {
     limits.bytes = static_cast<std::uint64_t>(*mib) << 20U;
   }
   it.written = base::make_folders(folder_, 0755);
-  // What an earlier one has kept is gone before.
+  // An earlier fetch is gone before, with what it has kept.
   fetches_[task] = nullptr;
   it.archive = std::make_unique<OutputsArchive>(
       base::format("{}/.{}.tar", folder_, folder_name(task)), std::move(limits));
@@ -121,7 +121,7 @@ void PodOutputs::fetch(const job::TaskId& task, const std::string& uid) {
   it.activity = client_.exec(std::move(request), loop_.now() + kOutputsLimit, std::move(callbacks));
 }
 
-// What is told may fetch again, which must not end this one while it calls.
+// A callback may fetch again, which must not end this fetch while it calls.
 void PodOutputs::end_later(const job::TaskId& task, const std::string& uid,
                            base::Result<int> status) {
   posts_.post([this, task, uid, status = std::move(status)] {
@@ -145,7 +145,7 @@ void PodOutputs::on_errors(const job::TaskId& task, Fetch& fetch, std::string_vi
                         base::their_words(outputs_errors(fetch.errors).others))});
 }
 
-// What cannot be kept is not listened to until its end, which may never come.
+// Output that cannot be kept is not read until its end, which may never come.
 void PodOutputs::fail(const job::TaskId& task, Fetch& fetch, base::Result<> why) {
   fetch.written = std::move(why);
   if (!fetch.written.ok()) end_later(task, fetch.uid, fetch.written.error());
@@ -156,7 +156,7 @@ void PodOutputs::on_ended(const job::TaskId& task, const base::Result<int>& stat
   fetch.activity.reset();
   OutputsErrors errors = outputs_errors(fetch.errors);
   const std::vector<std::string> asked = manifests_.outputs_of(task);
-  // What it says of others is not said again.
+  // Paths that the task does not have are not reported.
   std::erase_if(errors.missing, [&](const std::string& path) {
     return std::ranges::find(asked, path) == asked.end();
   });

@@ -20,7 +20,7 @@
 namespace gangrun::kubernetes::pods {
 
 // Unpacks a tar file into a folder that is there and empty; nothing outside it is touched. Says in
-// words what of it was left out; empty: nothing. Blocks: called on a worker thread.
+// words which part of it was left out; empty: nothing. Blocks: called on a worker thread.
 using Unpack =
     std::function<base::Result<std::string>(const std::string& archive, const std::string& folder)>;
 
@@ -29,14 +29,15 @@ using Unpack =
 inline constexpr std::string_view kMissingMark = "gangrun-missing:";
 std::vector<std::string> outputs_command(const std::string& folder,
                                          const std::vector<std::string>& paths);
-// Of what it wrote to its errors: the paths that are not there, and the rest.
+// The errors of that command: the paths that are not there, and the rest.
 struct OutputsErrors {
   std::vector<std::string> missing;
   std::string others;
 };
 OutputsErrors outputs_errors(std::string_view text);
-// Whether what has come is what was asked for, as far as it can be known without a look into it:
-// with its exit status, its errors, whether nothing has come, and how many paths were asked for.
+// Checks that what has come fits the request, as far as that can be known without a look into it:
+// by the command's exit status, its errors, whether nothing has come, and the number of requested
+// paths.
 base::Result<> check_outputs(int status, const OutputsErrors& errors, bool is_empty,
                              std::size_t asked);
 
@@ -52,7 +53,7 @@ class PodOutputs {
   PodOutputs(net::EventLoop& loop, kubernetes::Client& client, const Manifests& manifests,
              std::string folder, Unpack unpack, Callbacks callbacks);
 
-  // What is there from an earlier run of the task is replaced.
+  // Replaces what is there from an earlier run of the task.
   void fetch(const job::TaskId& task, const std::string& uid);
 
  private:

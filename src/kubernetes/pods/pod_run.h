@@ -13,7 +13,8 @@
 
 namespace gangrun::kubernetes::pods {
 
-// Where a command finds its notice when it has one, in a folder that its user can write to.
+// The file in which a command finds its notice when it has one, in a folder that its user can write
+// to.
 inline constexpr const char* kPodNoticeFile = "/gangrun/notice/notice.json";
 
 // One run of a task's command, which is a pod's.

@@ -31,7 +31,7 @@ base::Result<PodRun> PodRuns::begin(const gang::Start& decision,
   };
   const auto variables = make();
   if (!variables.ok()) return variables.error();
-  // What could be made once can be made again: of the same.
+  // Variables that could be made once can be made again: of the same.
   return PodRun{.attempt = decision.attempt,
                 .generation = decision.generation,
                 .environment = [make] { return *make(); }};

@@ -27,7 +27,7 @@ class PodRuns {
 
   // An earlier master had it started.
   void adopt(const cluster::Left& left);
-  // What the next run of the task is given. An error: it cannot be run, and why.
+  // The next run of the task. An error: it cannot be run, and why.
   base::Result<PodRun> begin(const gang::Start& decision,
                              const std::shared_ptr<const job::ClusterSpec>& spec);
   std::vector<cluster::TasksEvent> told(const cluster::Event& event);

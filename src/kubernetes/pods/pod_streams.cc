@@ -54,7 +54,7 @@ void PodStreams::read(const job::TaskId& task, const std::string& uid, bool foll
     if (!found->second.filter.is_new(time)) return;
     callbacks_.on_line(task, found->second.uid, kubernetes::parse_rfc3339(time), text);
   };
-  // What is told may make another reading, which must not end this one while it calls.
+  // A callback may begin another reading, which must not end this one while it calls.
   callbacks.on_end = [this, task, reading](base::Result<> ended) {
     posts_.post(
         [this, task, reading, ended = std::move(ended)] { on_ended(task, reading, ended); });

@@ -22,7 +22,7 @@ namespace gangrun::kubernetes::pods {
 // same time as had been read, are left out.
 class LineFilter {
  public:
-  // Reading begins anew; returns from when, or none: from the log's beginning.
+  // Reading begins again; returns from when, or none: from the log's beginning.
   std::optional<std::string> begin();
   // Whether the line is new. A line without a time is.
   bool is_new(std::string_view time);
@@ -50,7 +50,7 @@ class PodStreams {
   PodStreams(net::EventLoop& loop, kubernetes::Client& client, const Manifests& manifests,
              Callbacks callbacks);
 
-  // What is read from the beginning is read from this time on only, to the second.
+  // Logs that are read from the beginning are read from this time on only, to the second.
   void begin_at(base::WallTime time) { begin_ = base::to_iso8601(time); }
   // Reads on; of another pod (`uid`) from its beginning. Replaces what reads the task's log now.
   void read(const job::TaskId& task, const std::string& uid, bool follow);

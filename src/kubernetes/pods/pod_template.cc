@@ -147,7 +147,7 @@ Result<> check_volumes(const Json& spec, const std::string& field) {
 Result<> check_metadata(const Json& metadata, const std::string& field,
                         const std::string& name_space) {
   if (!metadata.is_object()) return refused(field, "is not a mapping");
-  // What is empty is what `kubectl create --dry-run` writes.
+  // Empty members are what `kubectl create --dry-run` writes.
   GANGRUN_TRY(check_keys(
       metadata, {"name", "generateName", "namespace", "labels", "annotations", "creationTimestamp"},
       field));

@@ -33,8 +33,8 @@ void merge_pod(base::Json& base, const base::Json& patch);
 // there is none.
 base::Json template_of(const job::JobSpec& spec, const job::TaskSpec& task);
 
-// Of a pod's containers the one that runs the task: "task", or else the first; "task" where there
-// are none.
+// The container of a pod that runs the task: "task", or else the first; "task" where there are
+// none.
 std::string task_container(const base::Json& pod);
 // Null where `pod` has none of that name.
 const base::Json* find_container(const base::Json& pod, const std::string& name);

@@ -10,8 +10,8 @@
 
 namespace gangrun::kubernetes::pods {
 
-// What a run of the task finds, as no agent makes its variables: those of the frameworks, then
-// what the user set; but GANGRUN_* are ours. A cluster spec that no variable can hold is left out.
+// The variables of a task's run, as no agent makes them: those of the frameworks, then what the
+// user set; but GANGRUN_* are ours. A cluster spec that no variable can hold is left out.
 base::Result<std::map<std::string, std::string>> pod_variables(const Manifests& manifests,
                                                                const job::ClusterSpec& cluster_spec,
                                                                const job::TaskId& task,

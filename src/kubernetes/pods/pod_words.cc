@@ -18,7 +18,7 @@ using State = ContainerFacts::State;
 constexpr int kLastSignal = 64;
 constexpr std::size_t kMaxShown = 1000;
 
-// What Kubernetes, or a pod, says.
+// Text that comes from Kubernetes, or from a pod.
 std::string said_by(std::string_view words) {
   return words.empty() ? std::string() : base::their_words(words, kMaxShown);
 }

@@ -15,7 +15,7 @@ namespace gangrun::kubernetes::pods {
 // nothing.
 std::string pending_words(const PodFacts& facts, const std::string& warning);
 
-// What keeps the command from running, as the kubelet sees it.
+// The trouble that keeps the command from running, as the kubelet sees it.
 enum class StartTrouble {
   kNone,
   kImage,   // or an init container that fails again and again: may pass, but rarely does
@@ -26,14 +26,14 @@ StartTrouble start_trouble(const PodFacts& facts);
 // Why a command that does not run will not: the image, the container, or unknown causes.
 job::Reason start_reason(const PodFacts& facts);
 
-// That a pod was lost by no fault of the command's. None: it was not.
+// The reason why a pod was lost by no fault of the command's. None: it was not.
 std::optional<job::Why> loss_of(const PodFacts& facts);
 
 // How the command ended. Only where its container has terminated, or the pod is over.
 job::ExitReport exit_report(const PodFacts& facts);
-// Of a command that was stopped, where nobody saw how it ended.
+// The report of a command that was stopped, if nobody saw how it ended.
 job::ExitReport stopped();
-// Of a command that could not be started.
+// The report of a command that could not be started.
 job::ExitReport not_started(job::Reason reason, const std::string& detail);
 
 }  // namespace gangrun::kubernetes::pods

@@ -39,7 +39,7 @@ std::vector<SharedHosts> shared_hosts(const ManifestInput& input) {
     SharedHosts json{base::format("GANGRUN_QUOTED_HOSTS_{}", type),
                      brackets.substr(1, brackets.size() - 2)};
     if (list.text.size() < kShortestSharedHosts) continue;
-    // What finds no room stands in the pods.
+    // Lists that find no room stand in the pods.
     bytes += list.text.size() + json.text.size();
     if (bytes > kMaxConfigMapBytes) break;
     hosts.push_back(std::move(list));

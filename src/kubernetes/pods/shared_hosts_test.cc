@@ -17,7 +17,7 @@ ManifestInput large_job(int workers) {
   return input;
 }
 
-// What the container finds: as Kubernetes puts in what comes before.
+// The variables in the container: Kubernetes puts in what comes before.
 std::map<std::string, std::string> expanded(const Json& environment, const Json& config_map) {
   std::map<std::string, std::string> found;
   for (const Json& variable : environment) {

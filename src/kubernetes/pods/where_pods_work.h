@@ -9,11 +9,11 @@ namespace gangrun::kubernetes::pods {
 // In which folders the commands of the job's pods begin, and what becomes of what they write there.
 std::string where_pods_work(const Manifests& manifests);
 
-// What a task has elsewhere and not in a pod.
+// The things that a task has elsewhere and not in a pod.
 std::string what_pods_lack();
 
-// That some may run while others have no node, and are ended again; empty: their scheduler places
-// them all or none.
+// Says that some may run while others have no node, and are ended again; empty: their scheduler
+// places them all or none.
 std::string when_pods_begin(const Manifests& manifests);
 
 }  // namespace gangrun::kubernetes::pods

@@ -14,7 +14,7 @@ namespace {
 using base::Result;
 
 // Tasks that outlive their master, or have a network between them and it, go on alone for so long
-// where the job does not say.
+// by default.
 constexpr std::chrono::seconds kDefaultMasterLost(60);
 
 Result<local::LocalLauncher::Options> cluster_options(const host::BackendInput& input) {
