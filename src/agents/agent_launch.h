@@ -10,14 +10,14 @@
 
 namespace gangrun::agents {
 
-// Who has a use for the lines that tasks write, beside the file that each is written to.
+// The reader of the lines that tasks write, beside the file that each is written to.
 enum class LinesFor {
   kNobody,    // but the last one, for people who ask how a task does
   kClients,   // of other machines, who ask the registry for them
   kLogFolder  // of the master, as no task can write there
 };
 
-// What agents must know of their job.
+// All that agents must know of their job.
 struct AgentLaunch {
   job::JobSpec spec;
   std::string job_id;

@@ -13,8 +13,8 @@
 
 namespace gangrun::agents {
 
-// Where the agent of each task is, as the journal has it: what its place needs to find it
-// again, and, where the agent can be told of a new master, by which address.
+// The places of the tasks' agents, as the journal has them: what a place needs to find its agent
+// again, and, if the agent can be told of a new master, the address for that.
 class AgentPlaces {
  public:
   // An agent is requested, or was left by an earlier master with what is known of it.
@@ -26,9 +26,9 @@ class AgentPlaces {
   std::optional<cluster::Whereabouts> reported(const job::TaskId& task, const job::Address& address,
                                                const std::optional<wire::ControlAddress>& control);
 
-  // Of YARN's container; empty: nobody named one.
+  // The name of YARN's container; empty: nobody named one.
   [[nodiscard]] std::string container_of(const job::TaskId& task) const;
-  // Where agents can be told of a new master, as far as they can.
+  // The addresses at which agents can be told of a new master, of those that can.
   [[nodiscard]] std::map<job::TaskId, net::Endpoint> controls() const;
 
  private:

@@ -44,7 +44,7 @@ struct AgentsOptions {
   cluster::FarKeys* far_keys = nullptr;
   // Whether agents keep the tasks' outputs, which are lost with an agent that ends before it has.
   bool keep_outputs = false;
-  // Of a master that is not at the address of the one before it: agents of that one are called.
+  // A master that is not at the address of the one before it calls the agents of that one.
   struct Moved {
     int attempt = 1;  // the number of this master, counted from the job's first one
     std::chrono::milliseconds lease{0};  // for which they look for the old one
@@ -58,7 +58,7 @@ class Agents final : public cluster::Tasks {
  public:
   Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger, Server& server,
          std::unique_ptr<cluster::Launcher> starter, AgentsOptions options);
-  // Of tasks that connect by themselves.
+  // For tasks that connect by themselves.
   static std::unique_ptr<Agents> joining(net::EventLoop& loop, const base::Clock& clock,
                                          base::Logger& logger, Server& server,
                                          std::unique_ptr<Joining> joining, AgentsOptions options);

@@ -9,7 +9,7 @@
 #include "cluster/task_files.h"
 #include "wire/agent_questions.h"
 
-// What tells of agents: the place that starts them, and their sessions.
+// Events of agents come from the place that starts them, and from their sessions.
 namespace gangrun::agents {
 
 void Agents::on_starter(const cluster::Event& event) {

@@ -44,7 +44,7 @@ class CallBack {
 
   void begin(Caller caller, std::map<job::TaskId, net::Endpoint> agents, base::Instant until);
 
-  // Of the agents, those that are still to be called.
+  // The number of agents that are still to be called.
   [[nodiscard]] std::size_t waiting() const { return agents_.size(); }
 
  private:

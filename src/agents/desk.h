@@ -60,7 +60,7 @@ struct Reattached {
   int attempt = 1;
   job::Address address;
   std::int64_t pid = 0;
-  // Of the current attempt; kWaiting where the agent knows nothing of it yet.
+  // The state of the current attempt; kWaiting where the agent knows nothing of it yet.
   wire::AgentState state = wire::AgentState::kWaiting;
   int generation = 0;
   std::int64_t user_pid = 0;
@@ -116,7 +116,7 @@ struct SessionLost {
   // When the agent's lease was last renewed, by this host's clock: one lease later the agent has
   // stopped trying and has told its task to stop.
   base::Instant renewed_at;
-  // What its agent said when it left; none where the connection broke.
+  // The agent's words as it left; none where the connection broke.
   std::optional<std::string> farewell{};
 
   friend bool operator==(const SessionLost&, const SessionLost&) = default;
@@ -149,8 +149,8 @@ struct Answered {
 using DeskEvent = std::variant<Reported, Reattached, Started, job::Exited, Heartbeat, LogLines,
                                PortLost, SessionLost, FiguresTold, Asked, Answered>;
 
-// Where the desk's decisions go. Each may call the desk again; the desk has finished its own change
-// by then.
+// Carries out the desk's decisions. Each call may call the desk again; the desk has finished its
+// own change by then.
 class DeskOutput {
  public:
   virtual ~DeskOutput() = default;
@@ -169,13 +169,13 @@ struct DeskOptions {
   std::chrono::milliseconds master_lost{0};
 };
 
-// What the registry knows of one expected task.
+// All that the registry knows of one expected task.
 struct KnownPlace {
   int attempt = 1;                      // the current one
   std::optional<job::Address> address;  // the last one reported
   bool connected = false;               // an agent's session is open
   bool by_rest = false;                 // reported without an agent
-  // Of its agent, on the host of its address.
+  // The control server of its agent, on the host of its address.
   std::optional<wire::ControlAddress> control{};
 
   friend bool operator==(const KnownPlace&, const KnownPlace&) = default;
@@ -223,8 +223,8 @@ class Desk {
 
   // A key of the rendezvous from outside the gang. kFailedPrecondition before the first generation.
   base::Result<> put_key(const std::string& key, std::string value);
-  // What somebody has put there in this generation; null where nobody has. Good until the next
-  // change.
+  // The value that somebody has put there in this generation; null where nobody has. Good until the
+  // next change.
   [[nodiscard]] const std::string* find_key(const std::string& key) const;
 
   [[nodiscard]] std::optional<KnownPlace> place(const job::TaskId& task) const;
@@ -248,7 +248,7 @@ class Desk {
   struct Session {
     Phase phase = Phase::kOpened;
     job::TaskId task;
-    // Of the run that it was told to start; before any: the agent's attempt and 0.
+    // The run that it was told to start; before any: the agent's attempt and 0.
     int attempt = 0;
     int generation = 0;
     bool port_lost = false;

@@ -57,7 +57,7 @@ base::Result<> Desk::put_key(const std::string& key, std::string value) {
                        "there is no generation yet that could have keys"};
   }
   const std::string told = value;
-  // Of no task: it stays when one is started again.
+  // The key belongs to no task: it stays when one is started again.
   GANGRUN_ASSIGN(const auto readers, rendezvous_.put(job::TaskId{}, key, std::move(value)));
   tell(readers, told);
   return {};

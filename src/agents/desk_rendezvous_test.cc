@@ -1,4 +1,4 @@
-// What the desk does with a rendezvous: between sessions, runs and generations.
+// Tests of the desk's rendezvous: between sessions, runs and generations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

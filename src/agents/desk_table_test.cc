@@ -169,7 +169,8 @@ TEST(DeskTableTest, EveryMessageInEveryStateHasItsOutcome) {
   }
 }
 
-// What changes nothing leaves a desk that answers every later message as if it had not come.
+// A message that changes nothing leaves a desk that answers every later message as if it had not
+// come.
 TEST(DeskTableTest, DroppedMessagesChangeNothing) {
   const auto all = incoming();
   for (const Was state : {Was::kWaiting, Was::kStarting, Was::kRunning, Was::kEnded}) {

@@ -269,7 +269,7 @@ TEST_F(DeskTest, APlaceWithoutAnAgentIsTakenOnce) {
   EXPECT_EQ(out.closed.size(), 1U);
 }
 
-// Found by the fuzzer: events carry the current attempt, also of a place that was asked for as an
+// Found by the fuzzer: events carry the current attempt, also those of a place that reports for an
 // earlier one.
 TEST_F(DeskTest, APlaceWithoutAnAgentIsOfTheCurrentAttempt) {
   desk.set_attempt(kWorker0, 3);

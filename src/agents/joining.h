@@ -13,8 +13,8 @@ namespace gangrun::agents {
 class Joining : public cluster::Launcher {
  public:
   virtual wire::JoinAnswer join(const wire::JoinRequest& request) = 0;
-  // Of the agent of a task: nobody but its session tells how it does. False: nobody awaits it any
-  // more.
+  // The agent of this task has a session: nobody but that tells how it does. False: nobody awaits
+  // it any more.
   virtual bool on_session_open(const job::TaskId& task) = 0;
   // `farewell`: it has left, and perhaps why; none: the connection broke.
   virtual void on_session_lost(const job::TaskId& task,

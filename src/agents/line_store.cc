@@ -8,7 +8,7 @@ namespace gangrun::agents {
 
 namespace {
 
-// What a line costs beside its text.
+// The cost of a line beside its text.
 constexpr std::size_t kLineOverhead = 64;
 
 std::size_t cost_of(const wire::KeptLine& line) { return line.text.size() + kLineOverhead; }

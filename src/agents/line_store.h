@@ -12,8 +12,8 @@
 
 namespace gangrun::agents {
 
-// What a master keeps of its tasks' output for clients on other machines; the oldest lines go
-// first. An answer holds at most so much of it.
+// The limit for the tasks' output that a master keeps for clients on other machines; the oldest
+// lines go first. An answer holds at most so much of it.
 inline constexpr std::size_t kMaxKeptLineBytes = std::size_t{4} << 20U;
 inline constexpr std::size_t kMaxLinesAnswerBytes = std::size_t{512} << 10U;
 

@@ -13,7 +13,8 @@
 
 namespace gangrun::agents {
 
-// Of one job. A rank of gloo keeps 136 bytes for each of the others, in each of three scopes.
+// The limits for one job. A rank of gloo keeps 136 bytes for each of the others, in each of three
+// scopes.
 inline constexpr std::size_t kMaxRendezvousKeys = 100'000;
 inline constexpr std::size_t kMaxRendezvousBytes = std::size_t{64} << 20U;  // keys and values
 inline constexpr std::size_t kMaxRendezvousReaders = 100'000;               // that wait for a key
@@ -39,11 +40,11 @@ class RendezvousStore {
   [[nodiscard]] const std::string* find(const std::string& key) const;
   // Until the next put() of `key`.
   base::Result<> wait(const std::string& key, const Reader& reader);
-  // What a rank deletes when it has met all others: its key "SCOPE/N", and with it "SCOPE/rank_N",
-  // which it never deletes itself.
+  // Erases what a rank deletes when it has met all others: its key "SCOPE/N", and with it
+  // "SCOPE/rank_N", which it never deletes itself.
   void erase(const std::string& key);
 
-  // What the former process of a task has put: nobody is there any more.
+  // Erases what the former process of a task has put: nobody is there any more.
   void forget_owner(const job::TaskId& owner);
   void forget_readers(wire::SessionId session);
   // The next generation has begun.

@@ -93,7 +93,7 @@ TEST(RendezvousStore, HasNoMoreBytesThanItMay) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, base::Code::kResourceExhausted);
   EXPECT_EQ(store.find("global/more"), nullptr);
-  // What is there may still change, and what is deleted makes room.
+  // An existing key may still change, and a deleted one makes room.
   EXPECT_TRUE(store.put(kFirst, "global/0", value).ok());
   store.erase("global/0");
   EXPECT_TRUE(store.put(kFirst, "global/more", value).ok());

@@ -15,9 +15,9 @@
 
 namespace gangrun::agents {
 
-// What the last run of each task has left as its result: a file "TYPE-INDEX" in a folder of the
-// job, there when it is whole. With `far`, the last part of a result is answered when it is there
-// too, and the file here is gone then.
+// Keeps what the last run of each task has left as its result: a file "TYPE-INDEX" in a folder of
+// the job, there when it is whole. With `far`, the last part of a result is answered when it is
+// there too, and the file here is gone then.
 class ResultStore {
  public:
   using Answer = std::function<void(const job::TaskId&, wire::AnswerMessage)>;

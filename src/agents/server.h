@@ -30,7 +30,7 @@
 
 namespace gangrun::agents {
 
-// What commands ask of the master, on the loop's thread. All without a default must be set.
+// The requests of commands to the master, on the loop's thread. All without a default must be set.
 struct ServerCallbacks {
   std::function<job::JobStatus()> status;
   std::function<void(bool at_once, std::string by)> stop;
@@ -40,9 +40,9 @@ struct ServerCallbacks {
   std::function<std::optional<std::string>()> over{};
 };
 
-// Where agents report and the cluster spec is published: the desk behind a server of net/. Nobody
-// gets anything without the job's secret; on the Unix socket the other side must also be of this
-// user, or root.
+// Takes the reports of agents and publishes the cluster spec: the desk behind a server of net/.
+// Nobody gets anything without the job's secret; on the Unix socket the other side must also be of
+// this user, or root.
 class Server final : private DeskOutput {
  public:
   Server(net::EventLoop& loop, base::Secret secret, DeskOptions options, ServerCallbacks callbacks,
@@ -51,9 +51,9 @@ class Server final : private DeskOutput {
   Server& operator=(const Server&) = delete;
   ~Server() override;
 
-  // What agents tell goes to `on_event`. Without it, no agent is to be expected.
+  // Events of agents go to `on_event`. Without it, no agent is to be expected.
   void serve_agents(std::function<void(DeskEvent)> on_event) { on_agent_ = std::move(on_event); }
-  // For tasks that come by themselves.
+  // For tasks that connect by themselves.
   void serve_joins(std::function<wire::JoinAnswer(const wire::JoinRequest&)> join) {
     join_ = std::move(join);
   }
@@ -65,7 +65,7 @@ class Server final : private DeskOutput {
   base::Result<std::uint16_t> listen_tls_everywhere(std::uint16_t port,
                                                     const net::JobCertificate& certificate);
 
-  // Where TLS is served; 0: nowhere.
+  // The port that serves TLS; 0: none.
   [[nodiscard]] std::uint16_t tls_port() const { return tls_port_; }
 
   // See Desk.

@@ -80,8 +80,8 @@ class ServerLoadTest : public testing::Test {
 
   static job::Address address_of(int index) { return addresses()[static_cast<std::size_t>(index)]; }
 
-  // Of a thousand tasks with names as long as they may be, which cannot be packed: so a start is a
-  // quarter of a MiB, made of little. The tasks of the test are its first.
+  // The addresses of a thousand tasks with names as long as they may be, which cannot be packed: so
+  // a start is a quarter of a MiB, made of little. The tasks of the test are its first.
   static const std::vector<job::Address>& addresses() {
     static const std::vector<job::Address> made = [] {
       std::vector<job::Address> all;
@@ -159,7 +159,7 @@ TEST_F(ServerLoadTest, TheOthersAreToldAllTheSame) {
                            [](const job::TaskId& task) { return task.index < kPolite; }));
 }
 
-// What waits for one who does not read is bounded: in the end the session is given up, and only
+// The queue for one who does not read is bounded: in the end the session is given up, and only
 // that.
 TEST_F(ServerLoadTest, WhoNeverReadsLosesItsSession) {
   int generation = 0;

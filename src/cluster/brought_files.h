@@ -21,7 +21,7 @@ struct BroughtFile {
   bool is_folder = false;
 };
 
-// Of files that are skipped, where the bytes of all have no limit.
+// The limit for the bytes of all skipped files, where the bytes of all files have no limit.
 inline constexpr std::uint64_t kMaxSkippedBytes = std::uint64_t{16} << 30U;
 
 // Files that one host or task brings, into a folder of this machine. It may be hostile: nothing
@@ -34,7 +34,7 @@ class BroughtFiles {
       : folder_(std::move(folder)), limit_(limit) {}
   BroughtFiles(const BroughtFiles&) = delete;
   BroughtFiles& operator=(const BroughtFiles&) = delete;
-  // What has not come whole is removed.
+  // Removes a file that has not come whole.
   ~BroughtFiles() { drop(); }
 
   // The file comes in place of one of its name when it is whole. One that cannot be here, because
@@ -44,13 +44,13 @@ class BroughtFiles {
   // Nothing more comes of the file that came.
   void drop();
 
-  // That have come whole.
+  // The files and folders that have come whole, and the bytes of those files.
   [[nodiscard]] std::uint64_t files() const { return files_; }
   [[nodiscard]] std::uint64_t folders() const { return folders_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   // How much has come of the file that was begun last.
   [[nodiscard]] std::uint64_t of_last() const { return size_ - left_; }
-  // What was skipped, and why; empty: nothing.
+  // Names the files that were skipped, and says why; empty: none was.
   [[nodiscard]] std::string skipped_words() const;
 
  private:
@@ -70,7 +70,7 @@ class BroughtFiles {
   std::uint64_t bytes_ = 0;
   std::uint64_t skipped_ = 0;
   std::vector<OddOutput> named_;  // the first of them
-  // What comes lies beside the folder until it is whole, where no file of a task can be.
+  // A file lies beside the folder until it is whole, where no file of a task can be.
   base::UniqueFd beside_;
   base::UniqueFd parent_;
   base::UniqueFd file_;  // that comes

@@ -16,7 +16,7 @@ struct DiskRoom {
 
 base::Result<DiskRoom> disk_room(const std::string& folder);
 
-// What stays free whatever others send: 64 MiB, or an eighth of a small disk.
+// The bytes that stay free whatever others send: 64 MiB, or an eighth of a small disk.
 std::uint64_t kept_free(const DiskRoom& room);
 
 }  // namespace gangrun::cluster

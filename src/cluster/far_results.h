@@ -16,7 +16,7 @@ class FarResults {
   // `done` from the loop. The file must stay until then. In the order of the calls.
   virtual void keep(const std::string& name, const std::string& path,
                     std::function<void(base::Result<>)> done) = 0;
-  // What may be there of an earlier run.
+  // Removes a result of an earlier run, if there is one.
   virtual void remove(const std::string& name) = 0;
 };
 

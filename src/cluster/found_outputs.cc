@@ -162,7 +162,7 @@ void Finder::look_at_link(const Item& item, bool is_named) {
   }
   link.target = text_of(item.at, *target);
   add(std::move(link));
-  // Of all of the folder, what it leads to is found anyway.
+  // A search of the whole folder finds the link's target anyway.
   if (search_.names && (is_named || !leads_back)) {
     waiting_.push_back({target->at, target->at, {}});
   }

@@ -11,8 +11,8 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 
-// What tasks have left in their working folder. They may be hostile: nothing outside the folder is
-// opened, and links lead nowhere else.
+// The files that tasks have left in their working folder. They may be hostile: nothing outside the
+// folder is opened, and links lead nowhere else.
 namespace gangrun::cluster {
 
 // How many things are found; more are an error.
@@ -29,13 +29,13 @@ struct FoundOutput {
   std::uint64_t size = 0;
   bool is_executable = false;
   std::string target{};  // of a link: relative, and in the folder
-  // What tells a file from another of its name.
+  // These tell a file from another one of its name.
   std::uint64_t inode = 0;
   std::int64_t changed_s = 0;
   std::int64_t changed_ns = 0;
 };
 
-// What cannot be brought, and why: "a FIFO".
+// Something that cannot be brought, and why: "a FIFO".
 struct OddOutput {
   std::string name;
   std::string why;
@@ -50,12 +50,12 @@ struct FoundOutputs {
 };
 
 struct OutputSearch {
-  // What is to be found: all that is at these names, and what links there lead to. Absent: all of
-  // the folder but the caches of compiled Python.
+  // Finds all that is at these names, and what links there lead to. Absent: all of the folder but
+  // the caches of compiled Python.
   std::optional<std::vector<std::string>> names;
-  // Where links cannot be kept, what they lead to is found under their names.
+  // For a place that cannot keep links: what they lead to is found under their names.
   bool follows_links = false;
-  // What is not wanted: of a link, `at` is what it leads to. Absent: nothing.
+  // Tells whether a found thing is unwanted; of a link, `at` is what it leads to. Absent: none is.
   std::function<bool(const FoundOutput&)> is_known{};
 };
 
@@ -66,7 +66,7 @@ base::Result<FoundOutputs> find_outputs(const std::string& folder, const OutputS
 // Opens a file that was found, though a task may have put a link in its way since.
 base::Result<base::UniqueFd> open_output(const std::string& folder, const std::string& at);
 
-// "a", "b" and 3 more, in the words of whoever has made the names: quoted, and not long.
+// "a", "b" and 3 more: each name is quoted, and not long. Others may have made the names.
 std::string odd_words(const std::vector<OddOutput>& odd, std::uint64_t all);
 
 // Whether a link with this text, `depth` folders below the top, stays inside whatever other links

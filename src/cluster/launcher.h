@@ -19,18 +19,18 @@
 
 namespace gangrun::cluster {
 
-// What a place needs to start one agent.
+// All that a place needs to start one agent.
 struct Launch {
   job::Resources resources;
-  // Where the task was before, as a wish.
+  // The place where the task was before, as a wish.
   std::optional<job::Address> wanted;
   // Hosts that are no place for it while there is another.
   std::vector<std::string> avoided{};
   // Containers (container_names.h) that an engine beside the agent is to run the task in; none: it
   // runs in no image, or the place itself sees to it.
   std::vector<std::string> containers{};
-  // What the agent must know (wire/agent_config.h). Holds the job's secret: it is handed on by
-  // a way that no other user sees, never in a command line or an environment.
+  // The agent's configuration (wire/agent_config.h). Holds the job's secret: it is handed on by a
+  // way that no other user sees, never in a command line or an environment.
   base::Json agent_config;
 };
 
@@ -80,7 +80,7 @@ class Launcher {
   // Nobody waits for settle() any longer: what was not brought stays where it is, and `done` is
   // called.
   virtual void cut_short() {}
-  // What places still do before the agents there can report, in words; empty: nothing that is
+  // Says in words what places still do before the agents there can report; empty: nothing that is
   // known.
   [[nodiscard]] virtual std::string preparations() const { return {}; }
   // The number under which this machine knows a process that a task's agent calls `pid`; 0 where

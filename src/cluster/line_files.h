@@ -16,7 +16,7 @@
 
 namespace gangrun::cluster {
 
-// Of one stream of one task; what comes later is not written, and a line says so.
+// The limit for one stream of one task; what comes later is not written, and a line says so.
 inline constexpr std::uint64_t kMaxLineFileBytes = std::uint64_t{1} << 30U;
 // Files that stay open; the others are opened for each line.
 inline constexpr std::size_t kMaxOpenLineFiles = 256;

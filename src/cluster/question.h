@@ -17,22 +17,22 @@
 namespace gangrun::cluster {
 
 inline constexpr std::size_t kMaxKindBytes = 40;
-// Of what one task is asked, and of what it says.
+// The limits for a question to one task, and for that task's answer.
 inline constexpr std::size_t kMaxQuestionBytes = std::size_t{64} << 10U;
 inline constexpr std::size_t kMaxSaidBytes = std::size_t{512} << 10U;
 inline constexpr std::size_t kMaxRefusalBytes = std::size_t{1} << 10U;
-// Of the answers of all tasks together. A task whose answer does not fit says so.
+// The limit for the answers of all tasks together. A task whose answer does not fit says so.
 inline constexpr std::size_t kMaxAnswerBytes = std::size_t{16} << 20U;
 inline constexpr std::chrono::milliseconds kMaxQuestionLimit = std::chrono::minutes(1);
 inline constexpr std::size_t kMaxQuestionTasks = 10'000;
 inline constexpr std::chrono::milliseconds kMaxNoticeLeft = std::chrono::hours(24);
 
-// What somebody asks tasks of a job. Only who asks and who answers know what a kind means; all
-// between them hand it on.
+// A question that somebody asks tasks of a job. Only who asks and who answers know what a kind
+// means; all between them hand it on.
 struct Question {
   std::string kind;  // "notice"
   base::Json about = base::Json::object();
-  // Whom it is for; none: all tasks that run.
+  // The tasks that it is for; none: all tasks that run.
   std::vector<job::TaskId> tasks{};
   // How long a task may take to answer.
   std::chrono::milliseconds limit{std::chrono::seconds(5)};

@@ -18,7 +18,7 @@
 
 namespace gangrun::cluster {
 
-// What stands behind the text of a LogLine.
+// The end of a LogLine: what stands behind its text.
 enum class LineEnd {
   kNewline,
   kGoesOn,   // nothing: it is a piece, and the next one of its stream continues it
@@ -26,8 +26,8 @@ enum class LineEnd {
   kRedrawn,  // nothing: a progress bar, which the next line of its stream replaces
 };
 
-// A line that its task draws anew, by carriage returns, is given no more often than that, where
-// nobody looks at it as it moves.
+// A line that its task redraws, by carriage returns, is given no more often than that, where nobody
+// looks at it as it moves.
 inline constexpr std::chrono::milliseconds kRedrawPace(2000);
 
 // One line of a task's output, or a piece of one.
@@ -47,7 +47,7 @@ struct LogRequest {
   std::optional<job::TaskId> task{};  // none: all tasks
   bool output = true;
   bool errors = true;
-  // Of each stream of each task only so many of the lines that are there now; none: all.
+  // How many of the last lines that are there now, of each stream of each task; none: all.
   std::optional<std::int64_t> tail{};
   // Whether their times are wanted.
   bool times = false;
@@ -69,7 +69,7 @@ class LogReader {
   virtual std::vector<LogLine> rest() = 0;
 };
 
-// What a task has left as its result.
+// The size of the result that a task has left.
 struct TaskResult {
   job::TaskId task;
   std::int64_t bytes = 0;
@@ -107,7 +107,7 @@ class Site {
   virtual base::Result<> stop(std::string_view job, bool at_once, const std::string& by) = 0;
   // Asks tasks of the job, for as long as the question's limit allows and not much longer.
   virtual base::Result<Answer> ask(std::string_view job, const Question& question) = 0;
-  // What is there now, in the order of the tasks.
+  // The results that are there now, in the order of the tasks.
   virtual base::Result<std::vector<TaskResult>> results(std::string_view job) = 0;
   // The same, piece by piece; an error of the sink is passed on. kNotFound where the task has left
   // none.
@@ -115,7 +115,7 @@ class Site {
                                      const ResultSink& sink) = 0;
   // Waits until the job has changed or `deadline`, whichever is first. May return early.
   virtual base::Result<> wait_for_change(std::string_view job, base::Instant deadline) = 0;
-  // Of a job whose master has told its end: waits until the cluster knows it too, so that list()
+  // For a job whose master has told its end: waits until the cluster knows it too, so that list()
   // has it as ended, or until `deadline`. Nothing to wait for where both are told from one record.
   virtual base::Result<> wait_for_cluster(std::string_view /*job*/, base::Instant /*deadline*/) {
     return {};

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "job/task_id.h"
 
-// What the files of one task are called.
+// The names of one task's files.
 namespace gangrun::cluster {
 
 // The path of a task's log without what tells its streams apart: ".out" and ".err".

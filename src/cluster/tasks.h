@@ -21,7 +21,8 @@
 
 namespace gangrun::cluster {
 
-// Where a task's agent or slot is, for a next master of the job: journalled, so it holds no secret.
+// The place of a task's agent or slot, for a next master of the job: journalled, so it holds no
+// secret.
 struct Whereabouts {
   job::TaskId task;
   int attempt = 0;  // with which it was requested
@@ -45,14 +46,14 @@ struct TasksWarning {
   std::string sentence;
 };
 
-// What the user is to know of the job at this place, beside its tasks: nothing is wrong.
+// A fact about the job at this place, beside its tasks, that the user is to know: nothing is wrong.
 struct Remark {
   std::string sentence;
 };
 
 using TasksEvent = std::variant<Happened, IncompleteLog, TasksWarning, Remark>;
 
-// What the gang does not need to know of a task, and people want to see.
+// Facts of a task that the gang does not need to know, and people want to see.
 struct TaskFacts {
   std::int64_t pid = 0;
   std::int64_t memory_bytes = 0;
@@ -66,7 +67,7 @@ struct TaskFacts {
   job::Figures figures;
 };
 
-// What an earlier master of the job has left of a task.
+// A task that an earlier master of the job has left.
 struct Left {
   job::TaskId task;
   int allocated_attempt = 1;  // with which its agent or slot was requested
@@ -82,9 +83,9 @@ struct OutOfGeneration {
   std::optional<job::Why> failure{};  // none: it has succeeded
 };
 
-// What runs the tasks of one job, as its master sees it: by agents beside them, or by a place that
-// runs the commands itself. It is told the gang's decisions, and tells the gang's events. Called on
-// the loop's thread only. An event may come from inside a call.
+// Runs the tasks of one job, as its master sees it: by agents beside them, or by a place that runs
+// the commands itself. It is told the gang's decisions, and tells the gang's events. Called on the
+// loop's thread only. An event may come from inside a call.
 class Tasks {
  public:
   virtual ~Tasks() = default;
@@ -122,8 +123,8 @@ class Tasks {
   // called.
   virtual void cut_short() {}
 
-  // What the job waits for, in words; `of_gang` is what the gang says, which may be empty: more is
-  // known here.
+  // Says in words what the job waits for; `of_gang` is what the gang says, which may be empty: more
+  // is known here.
   [[nodiscard]] virtual std::string waiting_for(std::string of_gang) const { return of_gang; }
   // Null where nothing is known of the task yet. Good until the next event.
   [[nodiscard]] virtual const TaskFacts* facts(const job::TaskId& task) const = 0;

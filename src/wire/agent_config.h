@@ -37,8 +37,8 @@ struct AgentConfig {
   std::optional<std::uint16_t> wanted_port;
   std::string working_folder;
   std::string log_prefix;  // of the task's output: ".out" and ".err" are added
-  // Where the agent leaves its last words, for a master that comes after it has ended; empty:
-  // nowhere. See job/last_words.h.
+  // The file in which the agent leaves its last words, for a master that comes after it has ended;
+  // empty: none. See job/last_words.h.
   std::string words_file;
   // Whether who ends the agent by a signal tells the master why: then the agent does not.
   bool place_tells_end = false;

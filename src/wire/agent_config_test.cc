@@ -49,7 +49,7 @@ TEST(AgentConfig, GoesToAnAgentAndBack) {
   EXPECT_TRUE(read->secret.matches("0123"));
 }
 
-// What came as another path could not be entered, written or connected to.
+// A path that arrived changed could not be entered, written or connected to.
 TEST(AgentConfig, PathsWordsAndValuesAreBytes) {
   AgentConfig sent = example();
   sent.socket_path = "/h\xff/master.sock";

@@ -51,7 +51,7 @@ class AgentSession final : private AgentSideOutput {
   void incomplete_log(std::string_view what);
   // Asks the master for the present run; not sent, and never answered, where no session is open.
   void rendezvous(RendezvousMessage message);
-  // Of the present run; not sent where no session is open.
+  // The figures of the present run; not sent where no session is open.
   void figures(job::Figures figures) { side_.figures(std::move(figures)); }
   // A question to the master, and the answer to one of its own; not sent where no session is open.
   void ask(const AskMessage& message) { side_.ask(message); }

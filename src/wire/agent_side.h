@@ -21,7 +21,7 @@
 
 namespace gangrun::wire {
 
-// How long an agent tries to reach a master that it has not heard of yet.
+// How long an agent tries to reach a master with which it has had no contact yet.
 inline constexpr std::chrono::seconds kFirstContactTimeout{30};
 // One attempt to connect, and the wait for the answer to a report.
 inline constexpr std::chrono::seconds kConnectTimeout{10};
@@ -29,7 +29,7 @@ inline constexpr std::chrono::seconds kWelcomeTimeout{10};
 // The pause before the next attempt doubles from the first to the longest one.
 inline constexpr std::chrono::milliseconds kFirstPause{100};
 inline constexpr std::chrono::milliseconds kLongestPause{5000};
-// With so many heartbeats unanswered the connection is taken for dead and made anew.
+// With so many heartbeats unanswered the connection is taken for dead and made again.
 inline constexpr std::size_t kMaxUnansweredHeartbeats = 10;
 // Log lines that wait for a session or a slow connection; the oldest are dropped and counted.
 inline constexpr std::size_t kMaxQueuedLogLines = 2000;
@@ -46,7 +46,7 @@ struct AgentIdentity {
   std::vector<std::uint16_t> more_ports{};
   std::string address_reason{};
   std::optional<ControlAddress> control{};
-  // Of the task's lines only the last one is sent, after a heartbeat.
+  // Sends only the last one of the task's lines, after a heartbeat.
   bool sends_last_line_only = false;
 };
 
@@ -68,7 +68,7 @@ struct AgentSessionCallbacks {
   std::function<void(const std::string& reason)> on_refused;
   // A session has begun: what the master was asked before is forgotten, perhaps with the master.
   std::function<void()> on_attached;
-  // Of the present run.
+  // An answer for the present run.
   std::function<void(const RendezvousAnswerMessage&)> on_rendezvous;
   // A question of the master's, to be answered by AgentSession::answer().
   std::function<void(const AskMessage&)> on_ask;

@@ -12,7 +12,7 @@
 #include "net/http.h"
 #include "net/server.h"
 
-// What the HTTP servers of this room have in common: whom they let in, and how they answer.
+// The common part of this room's HTTP servers: whom they let in, and how they answer.
 namespace gangrun::wire {
 
 // Tells who knows the job's secret; on a Unix socket the other side must also be of this user, or
@@ -37,7 +37,7 @@ net::HttpResponse json_response(int status, std::string body);
 net::HttpResponse error_answer(int status, std::string_view code, std::string_view message);
 net::HttpResponse error_answer(const base::Error& error);
 net::HttpResponse method_not_allowed(std::string_view allowed);
-// The same whatever was asked for.
+// The same for every request.
 net::HttpResponse unauthorized();
 
 // The body of a request: an object with none but these members.

@@ -52,7 +52,7 @@ base::Result<Call> read_call(const std::string& body) {
   GANGRUN_ASSIGN(call.master.host, base::json_member<std::string>(json, "host"));
   GANGRUN_ASSIGN(call.master.port, base::json_member<std::uint16_t>(json, "port"));
   GANGRUN_ASSIGN(call.attempt, base::json_member<int>(json, "attempt"));
-  // What is written as an address and read again is one.
+  // An address is valid if it is the same when it is written and read again.
   GANGRUN_ASSIGN(const job::Address read, job::parse_address(job::to_string(call.master)));
   if (read != call.master) return base::invalid_argument("\"host\" must be a name or an address");
   if (call.attempt < 1 || call.attempt > kMaxAttempt) {
@@ -139,7 +139,7 @@ base::Result<std::uint16_t> ControlServer::port_of(const HttpRequest& request) c
 void ControlServer::on_channel(const HttpRequest& request, std::unique_ptr<net::Channel> channel) {
   if (request.path == kExecPath) return execs_->take(std::move(channel));
   auto socket = [&]() -> base::Result<base::UniqueFd> {
-    // Looked at anew: they may have changed while the channel was opened.
+    // Read again: they may have changed while the channel was opened.
     GANGRUN_ASSIGN(const std::uint16_t port, port_of(request));
     return net::connect_to_loopback(port);
   }();

@@ -21,11 +21,10 @@
 
 namespace gangrun::wire {
 
-// Where an agent is found: by a master that the agent cannot find, because it came back on another
-// host, by who wants a tunnel to a port of
-// the task, and by who runs a command beside it. Nobody gets anything without the job's
-// secret, and a master that was followed by another gets nothing any more. Calls back from the
-// loop.
+// The server of an agent: for a master that the agent cannot find, because it came back on another
+// host, for tunnels to a port of the task, and for commands that run beside it. Nobody gets
+// anything without the job's secret, and a master that was followed by another gets nothing any
+// more. Calls back from the loop.
 class ControlServer {
  public:
   ControlServer(net::EventLoop& loop, base::Secret secret,
@@ -34,8 +33,8 @@ class ControlServer {
   ControlServer& operator=(const ControlServer&) = delete;
   ~ControlServer();
 
-  // From now on, to those ports of 127.0.0.1 that `ports` names: the first one, or that which is
-  // asked for.
+  // From now on, to those ports of 127.0.0.1 that `ports` names: the first one, or the one that the
+  // request names.
   void serve_tunnels(std::function<std::vector<std::uint16_t>()> ports) {
     ports_ = std::move(ports);
   }

@@ -15,13 +15,14 @@
 #include "job/ends.h"
 #include "job/spec.h"
 
-// What the members of the registry's messages (messages.h) may be.
+// The forms and limits of the members of the registry's messages (messages.h).
 namespace gangrun::wire {
 
 // Frames over these are refused unread. A start for 10,000 tasks with the longest host names fits.
 inline constexpr std::size_t kMaxAgentMessageBytes = std::size_t{1} << 20U;
 inline constexpr std::size_t kMaxMasterMessageBytes = std::size_t{4} << 20U;
-// Of one log message, whatever the size of the log. The bytes are those of all its lines together.
+// The limits for one log message, whatever the size of the log. The bytes are those of all its
+// lines together.
 inline constexpr std::size_t kMaxLinesOfLogMessage = 256;
 // More than what process/output.h hands on of a line, with its words about the rest.
 inline constexpr std::size_t kMaxLogLineBytes = std::size_t{20} << 10U;
@@ -42,7 +43,7 @@ inline constexpr std::chrono::milliseconds kMaxInterval = std::chrono::hours(24)
 inline constexpr std::chrono::milliseconds kMaxAskLimit = std::chrono::minutes(10);
 inline constexpr std::chrono::milliseconds kMaxEndedAgo = std::chrono::hours(24 * 30);
 
-// What the user's command of an agent is doing. kStarting: the agent was told to start it.
+// The state of the user's command of an agent. kStarting: the agent was told to start it.
 enum class AgentState { kWaiting, kStarting, kRunning, kExited };
 enum class Stream { kOut, kErr };
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-// Where the registry's services are, and the limits of its REST interface.
+// The paths of the registry's services, and the limits of its REST interface.
 namespace gangrun::wire {
 
 inline constexpr std::string_view kAgentPath = "/v1/agent";
@@ -17,7 +17,7 @@ inline constexpr std::string_view kAskPath = "/v1/ask";
 inline constexpr std::string_view kLinesPath = "/v1/lines";
 inline constexpr std::string_view kJoinPath = "/v1/join";
 inline constexpr std::string_view kRendezvousPath = "/v1/rendezvous/";
-// Of an agent.
+// The paths of an agent's services.
 inline constexpr std::string_view kMasterPath = "/v1/master";
 inline constexpr std::string_view kExecPath = "/v1/exec";
 
@@ -28,11 +28,12 @@ inline constexpr std::size_t kMaxSpecWaiters = 20'000;
 inline constexpr std::chrono::seconds kMaxLinesWait{30};
 inline constexpr std::size_t kMaxLinesWaiters = 100;
 inline constexpr std::chrono::milliseconds kLinesDelay{50};
-// Of the bodies that are sent to the registry; of a rendezvous key it is that of a value.
+// The limit for the bodies that are sent to the registry; the body of a rendezvous key has the
+// limit of a value instead.
 inline constexpr std::size_t kMaxRequestBytes = std::size_t{4} << 10U;
-// What an agent says when it leaves its session; ": " and why may follow.
+// An agent says this when it leaves its session; ": " and why may follow.
 inline constexpr std::string_view kFarewell = "done";
-// Of the name of who asks for a stop.
+// The limit for the name of who asks for a stop.
 inline constexpr std::size_t kMaxByBytes = 200;
 
 }  // namespace gangrun::wire

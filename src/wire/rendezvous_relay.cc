@@ -127,7 +127,7 @@ void RendezvousRelay::on_answer(const RendezvousAnswerMessage& message) {
   }
 }
 
-// What was put comes first, so that no get or delete that was asked after it overtakes it.
+// Own keys come first, so that no get or delete that was asked after a put overtakes it.
 void RendezvousRelay::on_attached() {
   std::erase_if(questions_, [](const auto& entry) {
     return entry.second.action == RendezvousAction::kPut && entry.second.waiting.empty();

@@ -19,7 +19,8 @@ namespace gangrun::wire {
 inline constexpr std::chrono::milliseconds kRendezvousHold{1000};
 // So long a put or delete waits for the master, which may have died and have a successor soon.
 inline constexpr std::chrono::seconds kRendezvousPatience{60};
-// Of one task: the keys that its processes have put, and the questions that wait for the master.
+// The limits for one task: the keys that its processes have put, and the questions that wait for
+// the master.
 inline constexpr std::size_t kMaxOwnRendezvousKeys = 4096;
 inline constexpr std::size_t kMaxOwnRendezvousBytes = std::size_t{16} << 20U;
 inline constexpr std::size_t kMaxRendezvousQuestions = 4096;

@@ -108,7 +108,7 @@ TEST_F(RendezvousRelayTest, ANewMasterLearnsWhatIsThereAndWhatWaits) {
   EXPECT_THAT(answered(), ElementsAre("4: 200 x", "5: 200 "));
 }
 
-// What is asked again must not bring back what was deleted since.
+// A repeated question must not bring back what was deleted since.
 TEST_F(RendezvousRelayTest, ADeletedKeyIsNotPutAgain) {
   ask(1, "PUT", "/global/0", "x");
   ask(2, "PUT", "/global/rank_0", "host");

@@ -12,8 +12,8 @@
 #include "net/client.h"
 #include "wire/kept_lines.h"
 
-// What the commands ask of a job's registry, and a master of its agents. Each blocks until
-// `deadline` at most. Errors are those of net::request(), and what the registry answered:
+// The requests of the commands to a job's registry, and of a master to its agents. Each blocks
+// until `deadline` at most. Errors are those of net::request(), and what the registry answered:
 // kUnauthenticated for a wrong secret, …
 namespace gangrun::wire {
 

@@ -18,7 +18,7 @@
 #include "job/cluster_spec.h"
 #include "net/event_loop.h"
 
-// What several tests of this room need.
+// Helpers of several tests of this room.
 namespace gangrun::wire {
 
 // Long enough for the slowest machine; no test waits for it when it passes.
@@ -26,7 +26,7 @@ inline constexpr std::chrono::seconds kTestLimit{60};
 
 inline base::Instant test_deadline() { return std::chrono::steady_clock::now() + kTestLimit; }
 
-// Where the task of a test is, and the secret of its job.
+// The address of the task of a test, and the secret of its job.
 inline const job::Address kTaskHome{"10.0.0.7", 4711};
 inline const std::string kJobSecret = "0123456789abcdef";
 

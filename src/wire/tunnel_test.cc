@@ -91,7 +91,7 @@ class Socket {
     const ssize_t size = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return size < 0 ? 0 : static_cast<std::size_t>(size);
   }
-  // What is there now is added to `heard`.
+  // Adds what is there now to `heard`.
   void look() {
     char buffer[65536];
     const ssize_t size = ::recv(fd_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
@@ -132,7 +132,7 @@ class TunnelTest : public testing::Test {
 
   bool until(const std::function<bool()>& done) {
     const base::Instant deadline = test_deadline();
-    // What sockets of the test have is not told by the loop.
+    // The loop does not tell what sockets of the test have.
     while (!loop.run_until(done, loop.now() + std::chrono::milliseconds(kPollStepMs))) {
       if (loop.now() > deadline) return false;
     }
