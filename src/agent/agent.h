@@ -68,7 +68,8 @@ class Agent {
   void on_notice(std::optional<std::chrono::milliseconds> left);
   // At once, for a reason that its task's end is to tell.
   void end_because(std::string reason);
-  // Of the agent's process: that of the signal where the place is to tell why it came, else 0.
+  // The exit status of the agent's process: that of the signal where the place is to tell why it
+  // came, else 0.
   [[nodiscard]] int exit_status() const { return exit_status_; }
   // Why it ended without its master; none if the master knows of the end.
   [[nodiscard]] const std::optional<job::LastWords>& last_words() const { return last_words_; }
@@ -168,7 +169,7 @@ class Agent {
   int run_attempt_ = 0;
   std::optional<job::RunEnd> run_end_;  // of that one, by itself
   int exit_status_ = 0;
-  // What the agent answers, by the kind of the question.
+  // The answers of the agent, by the kind of the question.
   using Answerer = std::function<void(const wire::AskMessage&, Stacks::Reply)>;
   std::map<std::string_view, Answerer> answerers_;
   Stacks stacks_;

@@ -14,8 +14,8 @@ namespace gangrun::agent {
 
 namespace {
 
-// What the outputs of a run may take beyond its grace, and what has come whole by then: less than
-// the gang allows (Gang::Limits::kill_allowance).
+// The time that the outputs of a run may take beyond its grace, and the time for those that have
+// come whole by then: less than the gang allows (Gang::Limits::kill_allowance).
 constexpr std::chrono::seconds kOutputsAllowance(5);
 constexpr std::chrono::seconds kLastOutputs(3);
 

@@ -127,7 +127,8 @@ class AgentTest : public testing::Test {
         },
         base::soon()));
   }
-  // Of the agent, as its guardian ends with it. It takes leave of the registry before.
+  // The exit status of the agent, as its guardian ends with it. It takes leave of the registry
+  // before.
   int exit_status() {
     wait_for<agents::SessionLost>();
     const int status = family_->guardian_status();

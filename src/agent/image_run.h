@@ -15,7 +15,7 @@
 // A task in the container of an image that the agent has an engine run (docs/containers.md).
 namespace gangrun::agent {
 
-// Where an agent's program is in such a container.
+// The path of an agent's program in such a container.
 inline constexpr std::string_view kFirstProgram = "/.gangrun-agent";
 
 struct ImageRun {
@@ -46,8 +46,8 @@ job::Gpus as_seen_inside(job::Gpus gpus);
 // the place and the user. PATH and its like are the image's.
 bool passes_into_image(std::string_view name);
 
-// What is mounted of a container of YARN's beside its folder: its application's folders and the
-// caches of files that links in it lead to. From the values of LOCAL_DIRS and LOG_DIRS.
+// The mounts for a container of YARN's beside its folder: its application's folders and the caches
+// of files that links in it lead to. From the values of LOCAL_DIRS and LOG_DIRS.
 std::vector<job::Mount> mounts_of_yarn(std::string_view local_folders,
                                        std::string_view log_folders);
 

@@ -49,7 +49,7 @@ std::vector<job::Mount> mounts_of(const wire::AgentConfig& config,
   }
   wanted.push_back({config.working_folder, false});
   wanted.push_back({fs::path(config.log_prefix).parent_path().string(), false});
-  // Of these one that is not there is the engine's error.
+  // A missing one of these is the engine's error.
   wanted.insert(wanted.end(), config.spec.mounts.begin(), config.spec.mounts.end());
   return merged(wanted);
 }

@@ -10,11 +10,12 @@
 
 namespace gangrun::agent {
 
-// Where the files between an agent and its task's processes are, without their endings; processes
+// The path of the files between an agent and its task's processes, without their endings; processes
 // in a container reach them too.
 std::string private_prefix(const wire::AgentConfig& config);
 
-// Of one process of a task that runs in an image: where its container tells how it does.
+// The file in which the container of one process tells how it does, for a task that runs in an
+// image.
 std::string container_report_path(const wire::AgentConfig& config, int process);
 
 // Takes away what containers that did not start have not read. After the run.

@@ -46,8 +46,9 @@ struct PortEnd {
   std::string words;
 };
 
-// What a run's end has to do with its ports. Whether it lost one is decided by who listens there;
-// what its program says only helps to explain an ordinary failure. Pure but for `listener_of`.
+// Tells what a run's end has to do with its ports. Whether it lost one is decided by who listens
+// there; what its program says only helps to explain an ordinary failure. Pure but for
+// `listener_of`.
 PortEnd judge_ports(const job::ExitReport& report, base::Duration ran, const RunPorts& ports,
                     const ListenerOf& listener_of);
 

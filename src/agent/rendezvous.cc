@@ -6,7 +6,7 @@ namespace gangrun::agent {
 
 namespace {
 
-// What is somewhat too large is read all the same: a client that is still sending when it is
+// A body that is somewhat too large is read all the same: a client that is still sending when it is
 // refused sees a broken connection instead of the reason.
 constexpr std::size_t kMaxBodyBytes = 2 * wire::kMaxRendezvousValueBytes;
 

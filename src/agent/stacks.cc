@@ -23,9 +23,9 @@ namespace gangrun::agent {
 namespace {
 
 constexpr const char* kOwnProgram = "/proc/self/exe";
-// Of a task; only the first ones are examined.
+// The limit for the processes of a task; only the first ones are examined.
 constexpr std::size_t kMaxProcesses = 64;
-// What the looking process may take to start and to write, beyond the limit of a look.
+// The time that the looking process may take to start and to write, beyond the limit of a look.
 constexpr std::chrono::seconds kAllowance(1);
 
 void drop_texts(process::StackLook& look) {

@@ -38,7 +38,7 @@ class Stacks {
   // `reply` is called once, here or later from the loop, within `limit` and a moment. One look at a
   // time.
   void look(std::chrono::milliseconds limit, Reply reply);
-  // What looks now, which this reaps itself.
+  // The processes that look now, which this reaps itself.
   [[nodiscard]] std::vector<pid_t> own_children() const;
 
  private:
@@ -61,8 +61,8 @@ class Stacks {
   std::optional<Look> look_;
 };
 
-// What `gangrun-agent look LIMIT_MS PID...` does: prints what is seen of the processes, as JSON.
-// The status of the program.
+// Does what `gangrun-agent look LIMIT_MS PID...` asks: prints what is seen of the processes, as
+// JSON. Returns the status of the program.
 int run_look(const std::vector<std::string>& arguments);
 
 }  // namespace gangrun::agent

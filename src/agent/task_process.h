@@ -15,15 +15,15 @@ namespace gangrun::agent {
 
 using Variables = std::map<std::string, std::string>;
 
-// Of the agent's own environment ("NAME=value"), what says something true of the task.
+// Selects from the agent's own environment ("NAME=value") what says something true of the task.
 Variables inherited_variables(const std::vector<std::string>& environment, bool runs_image);
 
 // As a shell would that has gone to the folder: PWD, where it is inherited, names it. Another name
 // of it that is inherited stays.
 void name_working_folder(const std::string& folder, Variables& inherited);
 
-// What it inherits, then what the frameworks read, then its GPUs, then what the user set for the
-// job and for the task; but GANGRUN_* are ours.
+// Combines what it inherits, then what the frameworks read, then its GPUs, then what the user set
+// for the job and for the task; but GANGRUN_* are ours.
 Variables task_variables(Variables inherited, const Variables& of_frameworks,
                          const std::optional<job::Gpus>& gpus, const Variables& of_job,
                          const Variables& of_task);

@@ -49,7 +49,8 @@ struct UserRun::Process {
 
   process::Child child;
   std::optional<process::Exit> exit;
-  // Where its container tells how it does, and what ends it when we do; empty without one.
+  // The file in which its container tells how it does, and the pipe that ends it when we do; empty
+  // without one.
   std::string container_report;
   base::UniqueFd lifeline;
   std::string could_not_start;
@@ -201,7 +202,7 @@ void UserRun::await_rest() {
   if (rest_.empty()) finish();
 }
 
-// What the client wrote of itself is in its pipe by now.
+// The client's own messages are in its pipe by now.
 void UserRun::tell_end_in_container(Process& process, const process::Exit& client) {
   process.err_watch.reset();
   process.err->finish();

@@ -99,7 +99,7 @@ class UserRun {
   std::vector<std::unique_ptr<Process>> processes_;
   process::OutOfMemoryWatch out_of_memory_ = process::OutOfMemoryWatch::start();
   process::Stopping stopping_;
-  // Of those that live on when our own have ended; watches go before their descriptors.
+  // The processes that live on when our own have ended; watches go before their descriptors.
   std::vector<process::ProcessHandle> rest_;
   std::vector<net::Watch> rest_watches_;
   net::Timer kill_timer_;

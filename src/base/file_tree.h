@@ -14,8 +14,8 @@
 
 namespace gangrun::base {
 
-// What is below files and folders of this machine, with symbolic links followed, for who copies it
-// to somewhere else.
+// All that is below files and folders of this machine, with symbolic links followed, for who copies
+// it to somewhere else.
 class FileTree {
  public:
   // Nobody means to copy more, whatever the place: a link to a data set perhaps.

@@ -17,8 +17,8 @@ namespace gangrun::base {
 
 namespace {
 
-// What stands for a byte that no UTF-8 has while the library, which takes nothing else, reads or
-// writes: U+10FFFF, which is no character, and two hexadecimal digits. Itself it has "--" there.
+// The mark stands for a byte that no UTF-8 has while the library, which takes nothing else, reads
+// or writes: U+10FFFF, which is no character, and two hexadecimal digits. Itself it has "--" there.
 constexpr std::string_view kMark = "\xF4\x8F\xBF\xBF";
 constexpr std::string_view kItself = "--";
 constexpr std::size_t kEscapeBytes = 6;  // of "\udcff"
@@ -90,8 +90,8 @@ std::optional<unsigned> escaped(std::string_view text) {
   return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
 }
 
-// What the front of a JSON text is with marks for the escapes of bytes, which for the library are
-// half a character each. A byte's is as long, so that an error still tells the place.
+// The front of a JSON text with marks for the escapes of bytes, which for the library are half a
+// character each. A byte's is as long, so that an error still tells the place.
 struct Marked {
   std::size_t taken = 1;
   std::string instead;

@@ -45,7 +45,7 @@ void LogTimes::note(std::uint64_t offset, std::string_view text, WallTime now) {
   if (file.ok() && write_all(file->get(), entry, path_).ok()) bytes_ += entry.size();
 }
 
-// What was there before, of another run or another writer, only the log tells.
+// Only the log tells what was there before, of another run or another writer.
 bool LogTimes::begins_line(std::uint64_t offset) const {
   if (offset == 0) return true;
   if (offset == end_) return ends_line_;

@@ -54,7 +54,7 @@ class KnownTimes {
   [[nodiscard]] bool empty() const { return entries_.empty(); }
   // The time of the line that begins there; none: nobody has noted it.
   [[nodiscard]] std::optional<WallTime> at(std::uint64_t offset) const;
-  // Where the lines of this time and later ones begin; none: there is none yet.
+  // The beginning of the lines of this time and later ones; none: there is none yet.
   [[nodiscard]] std::optional<std::uint64_t> since(WallTime time) const;
 
  private:

@@ -13,7 +13,7 @@
 // For tests of described messages and of the documents that list them.
 namespace gangrun::base {
 
-// What a document tells of a message.
+// A document's description of a message.
 struct MessageWords {
   std::string name;
   std::vector<MemberWords> members;

@@ -21,7 +21,8 @@ struct Request {
   const client::Places& places;
   client::Action action{};
   std::vector<std::string> command{};  // the words after "--"
-  // What finds the jobs that the words of a command mean, before its action: see add_job().
+  // Each of these finds the jobs that the words of a command mean, before its action: see
+  // add_job().
   std::map<const CLI::App*, std::function<void(const client::Context&)>> find_jobs{};
 };
 

@@ -58,7 +58,7 @@ std::string ended_states() {
   return format("{}", base::join(names, "|"));
 }
 
-// Of a positional that may be given several times.
+// The mark of a positional that may be given several times.
 constexpr std::string_view kMore = "...";
 
 std::string bare(std::string positional) {

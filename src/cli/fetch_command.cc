@@ -39,7 +39,7 @@ std::string folder_of_task(const std::string& task) {
   return id.ok() ? base::format("{}-{}", id->type, id->index) : task;
 }
 
-// What there is to list, and what came of it just now from hosts that had kept it.
+// All that there is to list, and what came of it just now from hosts that had kept it.
 struct Found {
   std::string folder;
   std::optional<job::JobSpec> spec{};  // none: of a job that its place knows, or without a record
@@ -139,7 +139,7 @@ base::Result<> fetch(const FetchOptions& options, client::Context& context) {
   const std::string& folder = found.folder;
   const auto chosen = chosen_outputs(found, options);
   if (!chosen.ok()) {
-    // That nothing is there of a host has its reason in what the host said.
+    // If nothing is there of a host, the reason is in what the host said.
     GANGRUN_TRY(tell_rests(found.rests, options.json, context));
     return chosen.error();
   }

@@ -44,8 +44,9 @@ std::map<std::string, std::string> environment_variables() {
 // package, which may be killed.
 constexpr const char* kParentVariable = "GANGRUN_PARENT";
 
-// What this command starts has parents of its own, so the variable goes no further. An error where
-// its value is no process; where it is another one than our parent, this does not return.
+// Ends this command with its parent. The programs that it starts have parents of their own, so the
+// variable goes no further. An error where its value is no process; where it is another one than
+// our parent, this does not return.
 base::Result<> end_with_parent(std::map<std::string, std::string>& environment,
                                client::Console& console) {
   const auto found = environment.find(kParentVariable);

@@ -38,7 +38,7 @@ struct OpenOptions {
   bool json = false;
 };
 
-// What is known of job and task, and the task's agent where the way begins there.
+// All that is known of job and task, and the task's agent where the way begins there.
 struct Look {
   job::JobStatus status;
   base::Result<client::TaskAgent> agent = base::unavailable("none");

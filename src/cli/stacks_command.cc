@@ -35,7 +35,7 @@ bool is_answered(const cluster::Answer& answer) {
 base::Result<> look_for_reason(cluster::Site& site, const std::string& job,
                                const cluster::Question& question) {
   GANGRUN_ASSIGN(const auto status, site.status(job));
-  // Of several, those that are there are asked, and the others are told beside them.
+  // If several are named, those that are there are asked, and the others are told beside them.
   const auto is_there = [&status](const job::TaskId& task) {
     return std::ranges::find(status.tasks, task, &job::TaskStatus::task) != status.tasks.end();
   };

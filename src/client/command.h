@@ -16,8 +16,8 @@
 // Flags and commands as values, for the rooms that do not read the command line themselves.
 namespace gangrun::client {
 
-// What a flag is read into. It stays as it is where the flag is not given; of an optional value
-// that is given twice the last counts.
+// The variable that a flag sets. It stays as it is where the flag is not given; of an optional
+// value that is given twice the last counts.
 using FlagTarget = std::variant<bool*, std::optional<std::string>*, std::vector<std::string>*>;
 
 struct Flag {

@@ -85,7 +85,7 @@ class EndingGuardTest : public testing::Test {
   std::unique_ptr<EndingGuard> guard;
 };
 
-// Of a client on YARN whose ResourceManager was away four Ctrl-C did not end it.
+// Four Ctrl-C did not end a client on YARN whose ResourceManager was away.
 TEST_F(EndingGuardTest, TheSecondSignalEndsACommandOfWhichNobodyElseIsAwake) {
   start(2, milliseconds(1));
   guard->set_words("nobody could be told\nof the end");

@@ -18,7 +18,7 @@ namespace gangrun::client {
 namespace {
 
 constexpr std::chrono::seconds kResolveTimeout(5);
-// What who calls gangrun wants the job's user to know of it: where its tasks work.
+// The caller of gangrun may set this to tell the job's user where its tasks work.
 constexpr const char* kRemarkVariable = "GANGRUN_REMARK";
 constexpr std::size_t kMaxRemarkBytes = 512;
 

@@ -12,7 +12,7 @@ namespace gangrun::client {
 base::Result<RunPlan> hosted_plan(job::JobSpec spec, const RunOptions& options,
                                   const Context& context);
 
-// What --dry-run says of it.
+// Shows what --dry-run says of it.
 ExitStatus show_plan(const RunPlan& run, const RunOptions& options, Context& context);
 
 }  // namespace gangrun::client

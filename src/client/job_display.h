@@ -14,7 +14,7 @@
 
 namespace gangrun::client {
 
-// What of a job is shown, for these tasks.
+// The parts of a job that are shown, for these tasks.
 ViewOptions view_options(const DisplayOptions& options, const std::vector<job::TaskId>& tasks);
 
 // Shows a running job in the loop: its status now and then, its tasks' lines as they come. A slow

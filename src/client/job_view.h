@@ -16,7 +16,7 @@
 
 namespace gangrun::client {
 
-// Where a task can join its job, and what it has to know for that.
+// The address at which a task can join its job, and what it has to know for that.
 struct JoinPlace {
   std::string host;
   std::uint16_t port = 0;
@@ -39,11 +39,11 @@ class JobView {
   virtual void changed(const job::JobStatus& status) = 0;
   virtual void lines(const std::vector<cluster::LogLine>& lines) = 0;
   virtual void warning(const std::string& sentence) = 0;
-  // What we do now because the user asked for it.
+  // Tells what we do now because the user asked for it.
   virtual void notice(const std::string& sentence) = 0;
   virtual void finished(const job::JobStatus& status, int exit_status) = 0;
-  // Where the tasks of a job that connect by themselves are to connect; a notice, where nothing
-  // else.
+  // Tells where the tasks of a job that connect by themselves are to connect; a notice, where
+  // nothing else.
   virtual void joinable(const JoinPlace& place);
   // Whether the tasks' lines are wanted.
   [[nodiscard]] virtual bool wants_lines() const = 0;

@@ -62,7 +62,7 @@ struct WayInput {
   std::function<void(const base::Error&)> on_broken;
 };
 
-// Of what a host has kept of an ended job, what has come, and why not all; empty: all has.
+// The part that has come of what a host has kept of an ended job, and why not all; empty: all has.
 struct BroughtRest {
   std::string host;
   std::uint64_t files = 0;

@@ -36,7 +36,7 @@ struct RunOptions {
   bool no_defaults = false;
   jobfile::Sources sources{};  // of the job's values, once it has been read
   std::optional<std::string> host;
-  // What only one place takes: its flags (OwnFlag) and their values.
+  // The options that only one place takes: its flags (OwnFlag) and their values.
   std::map<std::string, std::optional<std::string>, std::less<>> of_place{};
   bool dry_run = false;
   bool detach = false;

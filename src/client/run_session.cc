@@ -27,7 +27,7 @@ namespace {
 
 using base::Result;
 
-// Of destructors, once all has been said.
+// The limit for destructors, once all has been said.
 constexpr std::chrono::milliseconds kGoingLimit(100);
 
 class Session final : public master::Listener {
@@ -38,7 +38,7 @@ class Session final : public master::Listener {
         context_(context),
         backend_(std::move(plan_.backend)) {}
 
-  // What is wrong with the input, or the place, before anything is made.
+  // Tells what is wrong with the input, or the place, before anything is made.
   Result<> prepare();
   // An error says why the job could not start; nothing of it is left then.
   Result<> start();
@@ -46,7 +46,8 @@ class Session final : public master::Listener {
 
   // The next look at the status comes by itself.
   void on_changed() override {}
-  // What is shown is read from the log files, which are complete whatever the pace, but for this.
+  // The shown lines are read from the log files, which are complete whatever the pace, but for
+  // this.
   void on_incomplete_log(const job::TaskId& task, std::string_view what) override {
     display_->warning(base::format("the log of {} is incomplete: {}", job::to_string(task), what));
   }
@@ -168,8 +169,8 @@ void Session::on_signal(int number) {
   master_->job().request_stop(name, signals_seen_ > 1);
 }
 
-// What the place is not asked to confirm within a moment is not waited for. A place that answers
-// has the time that it takes, as long as nobody asks once more.
+// A place that does not answer within a moment is not waited for. A place that answers has the time
+// that it takes, as long as nobody asks once more.
 void Session::hurry() {
   guard_->stand_down();
   if (hurried_at_) {

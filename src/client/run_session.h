@@ -15,14 +15,14 @@
 
 namespace gangrun::client {
 
-// What has been settled before anything is started.
+// All that has been settled before anything is started.
 struct RunPlan {
   job::JobSpec spec;
   std::string home;
   host::LocalLaunch launch;
   host::PortRange ports;                     // where its registry is served
   std::unique_ptr<host::Backend> backend{};  // where its tasks run
-  // What only its place has to say of it in a plan: lines with a name each.
+  // Lines of a plan that only its place has to say, with a name each.
   std::vector<std::pair<std::string, std::string>> more{};
   mirror::ZooKeeperFiles zookeeper_files{};  // secrets among them
   std::string where_tasks_work{};            // in a plan, where that is not the client's folder

@@ -14,8 +14,8 @@ namespace gangrun::client {
 base::Result<std::string> home_of(const Context& context);
 base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context,
                                                      const std::string& job);
-// What a user calls "last" is the job that was submitted last from here, wherever it runs: one that
-// its place keeps itself is noted, and meant_job() gives its id then; else the name as it is.
+// A user's "last" is the job that was submitted last from here, wherever it runs: one that its
+// place keeps itself is noted, and meant_job() gives its id then; else the name as it is.
 void note_as_last(Context& context, const std::string& id);
 std::string meant_job(const Context& context, const std::string& job);
 // The jobs of a place; none is named: those of this machine.

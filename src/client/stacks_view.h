@@ -16,8 +16,8 @@ struct SameStack {
   std::vector<job::TaskId> tasks{};  // each once
 };
 
-// What is seen of a job's tasks, the odd ones first: a stack of few tasks stands before one of
-// many.
+// The stacks that are seen of a job's tasks, the odd ones first: a stack of few tasks stands before
+// one of many.
 std::vector<SameStack> same_stacks(const cluster::Answer& answer);
 
 // "worker:0-6,8"

@@ -5,7 +5,7 @@
 
 namespace gangrun::client {
 
-// What `gangrun run` does, also for the commands that take a job in other words.
+// Does the work of `gangrun run`, also for the commands that take a job in other words.
 ExitStatus start_job(RunOptions options, Context& context);
 
 }  // namespace gangrun::client

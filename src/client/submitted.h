@@ -9,8 +9,8 @@
 
 namespace gangrun::client {
 
-// What is done with a job that has just been submitted and needs this process no more. `json` is
-// what is told of it with --json.
+// Leaves a job that has just been submitted and needs this process no more. `json` is what is told
+// of it with --json.
 ExitStatus leave_submitted(const std::string& id, const base::Json& json, const job::JobSpec& spec,
                            const RunOptions& options, Context& context);
 

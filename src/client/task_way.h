@@ -18,8 +18,8 @@ class TaskWay {
   virtual ~TaskWay() = default;
   // Whether it begins at the task's agent, which tells its address.
   [[nodiscard]] virtual bool has_agent() const = 0;
-  // What was found of the task (null: nothing) and its agent, again and again. What is still waited
-  // for; empty: the task can be reached. An error: it never can.
+  // Takes what was found of the task (null: nothing) and its agent, again and again. Returns what
+  // is still waited for; empty: the task can be reached. An error: it never can.
   virtual base::Result<std::string> take(const job::TaskStatus* task,
                                          const base::Result<TaskAgent>& agent) = 0;
   // The address at which the task's agent itself is reached from here.

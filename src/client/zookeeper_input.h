@@ -16,8 +16,8 @@ namespace gangrun::client {
 base::Result<mirror::ZooKeeperFiles> zookeeper_files(const job::JobSpec& spec,
                                                      const Context& context);
 
-// Where the job cannot be without its ZooKeeper: whether that takes it, as seen from this machine,
-// with the ticket of `kerberos` (its program is this one). Runs the loop; kCancelled when
+// For a job that cannot be without its ZooKeeper: checks whether that takes it, as seen from this
+// machine, with the ticket of `kerberos` (its program is this one). Runs the loop; kCancelled when
 // `is_cancelled`.
 base::Result<> check_required_zookeeper(net::EventLoop& loop, const job::JobSpec& spec,
                                         const mirror::ZooKeeperFiles& files,

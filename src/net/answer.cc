@@ -51,7 +51,7 @@ class AnswerReader::Parser final : public http::basic_parser<false> {
   void on_header_impl(ErrorCode& error) override {
     streams_ = options_.on_piece && response.status / 100 == 2;
     left_ = limit = streams_ ? options_.max_streamed_bytes : options_.max_body_bytes;
-    // Where it has no body it is done, whatever length it tells.
+    // An answer without a body is done, whatever length it tells.
     if (!is_done() && content_length().value_or(0) > limit) {
       error = http::error::body_limit;
     } else if (streams_) {

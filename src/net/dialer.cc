@@ -10,7 +10,7 @@ namespace gangrun::net {
 
 namespace {
 
-// What kept us from the server says nothing of what is asked of it: no such host is not "no such
+// A failure to reach the server says nothing of what is asked of it: no such host is not "no such
 // object", a firewall's refusal is not a missing right.
 base::Error as_unavailable(base::Error error) {
   using base::Code;

@@ -27,7 +27,7 @@ sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
-// Where nobody listens, a socket that is given that very port by the kernel reaches itself.
+// If nobody listens, a socket that is given that very port by the kernel reaches itself.
 bool reaches_itself(int socket) {
   sockaddr_in own{};
   sockaddr_in other{};
@@ -140,7 +140,7 @@ void Tunnel::on_message(std::string_view message) {
   write();
 }
 
-// What the other side may not be sent yet is left in the socket.
+// The bytes that the other side may not be sent yet are left in the socket.
 void Tunnel::read_on() {
   if (is_over_ || !connected_ || flow_.may_send() == 0) return readable_.reset();
   if (readable_.active()) return;

@@ -16,14 +16,14 @@
 
 namespace gangrun::net {
 
-// Where an agent serves tunnels.
+// The path at which an agent serves tunnels.
 inline constexpr std::string_view kTunnelPath = "/v1/tunnel";
 // At once, of one agent and of one entrance.
 inline constexpr std::size_t kMaxTunnels = 128;
 // To a port of the same machine, and to an agent.
 inline constexpr std::chrono::seconds kTunnelConnectTimeout{10};
 
-// Of the channels that carry tunnels, at both ends.
+// The options of the channels that carry tunnels, at both ends.
 ChannelOptions tunnel_channel_options();
 
 // A socket that connects to a port of 127.0.0.1; it may not be connected yet.

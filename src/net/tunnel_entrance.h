@@ -55,7 +55,7 @@ class TunnelEntrance {
   LoopbackListener listener_;
   Id next_ = 1;
   std::map<Id, Connection> connections_;
-  // Of a try.
+  // The state of a try.
   Connecting trying_;
   std::unique_ptr<Channel> tried_;
   std::function<void(base::Result<>)> tried_done_;

@@ -10,15 +10,15 @@
 
 namespace gangrun::net {
 
-// What one side of a tunnel has under way at most: sent, and not taken over there yet.
+// The most that one side of a tunnel has under way: sent, and not taken over there yet.
 inline constexpr std::size_t kTunnelWindowBytes = std::size_t{256} * 1024;
-// Of the bytes in one message.
+// The limit for the bytes in one message.
 inline constexpr std::size_t kMaxTunnelDataBytes = std::size_t{32} * 1024;
 inline constexpr std::size_t kMaxTunnelMessageBytes = kMaxTunnelDataBytes + 1;
 // Less is told as taken only when nothing else is to come, or nothing more may.
 inline constexpr std::size_t kTellTakenBytes = kTunnelWindowBytes / 4;
 
-// What a message of the other side says.
+// A message of the other side.
 struct TunnelOpened {};
 struct TunnelData {
   std::string_view bytes;  // of the message
@@ -48,7 +48,7 @@ class TunnelFlow {
   // So many of the other side's bytes have been passed on. None: it is told later.
   std::optional<std::string> taken(std::size_t bytes);
 
-  // What the other side says; its error ends the tunnel.
+  // Takes a message of the other side; its error ends the tunnel.
   base::Result<TunnelMessage> on_message(std::string_view message);
 
  private:

@@ -15,7 +15,7 @@ void raise_open_file_limit();
 // numbers.
 base::Result<> check_open_files(rlim_t needed);
 
-// That limit; null where nothing was raised.
+// The limit that children have; null where nothing was raised.
 const rlimit* open_file_limit_of_children();
 
 }  // namespace gangrun::process

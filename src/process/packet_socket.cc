@@ -94,8 +94,8 @@ void read_control(msghdr& message, Packet& packet) {
   }
 }
 
-// Of a path, whose folder stays open while it is used: one that is too long for the kernel leads
-// through that.
+// The address of a path, whose folder stays open while it is used: one that is too long for the
+// kernel leads through that.
 struct PathAddress {
   base::UniqueFd folder;
   sockaddr_un address{};

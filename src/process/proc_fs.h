@@ -62,7 +62,7 @@ pid_t branch_of(pid_t pid, pid_t ancestor);
 // Whether the chain of parents of `pid` leads to `ancestor`.
 bool is_descendant(pid_t pid, pid_t ancestor);
 
-// Of this process.
+// The open descriptors of this process.
 std::vector<int> open_descriptors();
 
 // Closes all open descriptors from `first` to `last`.

@@ -17,7 +17,7 @@ namespace gangrun::process {
 
 namespace {
 
-// Of what a program says of its failure.
+// The limits for what a program says of its failure.
 constexpr std::size_t kMaxErrorBytes = std::size_t{64} << 10U;
 constexpr std::size_t kMaxReasonBytes = 300;
 
@@ -28,7 +28,7 @@ struct Stream {
   std::string text{};
   bool is_too_long = false;
 
-  // What is there now. What is over the limit is read and dropped.
+  // Reads what is there now. All that is over the limit is read and dropped.
   void take() {
     std::array<char, 65536> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init)
     const ssize_t got = ::read(read.get(), buffer.data(), buffer.size());

@@ -20,9 +20,10 @@ namespace gangrun::process {
 
 namespace {
 
-// Of the environment of a process, and of a file of /proc.
+// The limit for the environment of a process, and for a file of /proc.
 constexpr std::size_t kMaxProcBytes = std::size_t{256} << 10U;
-// What is left for the native stack when Python's takes too long.
+// A step has one part of the time, so that one is left for the native stack when Python's takes too
+// long.
 constexpr int kParts = 2;
 
 std::string proc_file(pid_t pid, std::string_view name) {
@@ -37,7 +38,7 @@ std::string program_of(pid_t pid) {
   return size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : std::string();
 }
 
-// Of the environment that it was started with.
+// A variable of the environment that the process was started with.
 std::string variable_of(pid_t pid, std::string_view name) {
   const auto text = base::read_file(base::format("/proc/{}/environ", pid), kMaxProcBytes);
   if (!text.ok()) return {};

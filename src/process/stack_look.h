@@ -17,7 +17,8 @@ inline constexpr std::string_view kStacks = "stacks";
 inline constexpr std::string_view kPySpy = "py-spy";
 inline constexpr std::string_view kFaulthandler = "faulthandler";
 
-// What a process does now, as far as it can be seen from outside. A text is empty where it cannot.
+// The current activity of a process, as far as it can be seen from outside. A text is empty where
+// it cannot.
 struct StackLook {
   int pid = 0;
   std::string name{};   // at most 15 bytes
@@ -42,7 +43,7 @@ struct StackLook {
   }
 };
 
-// Of one stack.
+// The limit for one stack.
 inline constexpr std::size_t kMaxStackBytes = std::size_t{64} << 10U;
 
 // Blocks until `deadline` at most. The process is stopped for a moment while its stack is read. A

@@ -55,9 +55,10 @@ struct Setting {
   std::string script;
   // Instead of the script: run in the agent, for tests that need more than a shell.
   std::function<int(Containment&)> agent_body{};
-  // Of the parent, for guardian and agent; others are closed in the guardian.
+  // Descriptors of the parent, for guardian and agent; others are closed in the guardian.
   std::vector<int> lasting_fds{};
-  // Of the parent, which then starts the task in a thread that ends when it can be read.
+  // A descriptor of the parent, which then starts the task in a thread that ends when it can be
+  // read.
   int thread_end_fd = -1;
 };
 
