@@ -22,7 +22,7 @@ inline constexpr base::Duration kTokenFileAge = base::seconds(60);
 inline constexpr base::Duration kExpiryMargin = base::seconds(60);
 inline constexpr base::Duration kPluginLimit = base::seconds(60);
 
-// With what a request goes to the server.
+// The server that a request goes to, and the headers that it has.
 struct Way {
   std::shared_ptr<const net::Remote> remote;
   net::Headers headers;  // who we are, and the user for which we act

@@ -22,7 +22,7 @@ using base::Result;
 constexpr std::chrono::seconds kAnswersLimit(15);
 // The time that it may take to take all away after the end.
 constexpr std::chrono::seconds kClearLimit(120);
-// After which people are told that it takes time.
+// After so long, people are told that it takes time.
 constexpr std::chrono::seconds kClearTold(5);
 
 double random_share() {

@@ -17,8 +17,8 @@ namespace gangrun::kubernetes::pods {
 // The value of `on` for Kubernetes.
 inline constexpr std::string_view kKubernetes = "kubernetes";
 
-// By what the pods of a job are scheduled all or none: what the cluster has, or one of these, or by
-// being held back until all have a node.
+// The way in which the pods of a job are scheduled all or none: what the cluster has, or one of
+// these, or being held back until all have a node.
 enum class GangScheduling { kAuto, kKueue, kVolcano, kWorkload, kHold };
 
 std::string_view to_string(GangScheduling scheduling);

@@ -12,7 +12,7 @@ namespace gangrun::kubernetes::pods {
 
 // The limit of the name of a pod that others find by it, and of a label's value.
 inline constexpr std::size_t kMaxPodNameBytes = 63;
-// By which a job's id is longer than its name: "-20260131-120000-3fa1".
+// The bytes by which a job's id is longer than its name: "-20260131-120000-3fa1".
 inline constexpr std::size_t kJobTagBytes = 21;
 
 // A job's name or a task type as a part of the names of objects: in lower case, '_' and '.' as '-',

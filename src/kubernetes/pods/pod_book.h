@@ -33,7 +33,7 @@ inline constexpr std::chrono::minutes kOutputsLimit{10};
 inline constexpr std::chrono::seconds kConfigLimit{20};
 // The time that a pod that is taken back has to end.
 inline constexpr std::chrono::seconds kTakeBackGrace{5};
-// For how long an API server may be silent before that is told.
+// The time that an API server may be silent before that is told.
 inline constexpr std::chrono::seconds kSilenceTold{5};
 
 // The allowance for a pod whose time to end is shortened. Its node does not shorten it: a kubelet

@@ -16,8 +16,8 @@ namespace gangrun::kubernetes::pods {
 // address with a login. Errs to the safe side: what is none is only not seen in the pod.
 [[nodiscard]] bool looks_secret(std::string_view name, std::string_view value);
 
-// Under which key the job's secret has the variable; none: it is not one of the user's, or does not
-// look secret.
+// The key of the variable in the job's secret; none: it is not one of the user's, or does not look
+// secret.
 std::optional<std::string> secret_key(const job::JobSpec& spec, const job::TaskSpec& task,
                                       const std::string& name);
 // With all of them; none where there are none.

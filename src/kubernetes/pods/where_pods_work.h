@@ -6,7 +6,8 @@
 
 namespace gangrun::kubernetes::pods {
 
-// In which folders the commands of the job's pods begin, and what becomes of what they write there.
+// Tells in which folders the commands of the job's pods begin, and what becomes of what they write
+// there.
 std::string where_pods_work(const Manifests& manifests);
 
 // The things that a task has elsewhere and not in a pod.
