@@ -1,5 +1,5 @@
-// What our programs call, and glibc 2.17 has not. The linker leaves out what one of them does not
-// need.
+// Functions that our programs call and glibc 2.17 lacks. The linker leaves out those that a program
+// does not need.
 //
 // Each is as the C library's own, but for what no caller here uses: no wait is a cancellation
 // point.

@@ -1,4 +1,4 @@
-// Where a program begins that is linked for old systems.
+// The beginning of a program that is linked for old systems.
 //
 // The C library of glibc 2.34 and later finds a program's constructors itself, and so the start
 // code that comes with it names none. An older one calls the function that it is given, and nothing

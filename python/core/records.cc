@@ -234,7 +234,7 @@ nb::list encode_examples(nb::handle fields, nb::handle columns, std::size_t begi
   return made;
 }
 
-// Where the records of these bytes lie, the whole ones; and what the next one takes.
+// Finds the whole records in these bytes, and the length of the next one.
 nb::object record_places(nb::handle data, std::size_t most) {
   const Bytes bytes(data);
   std::vector<std::pair<std::size_t, std::size_t>> places;
