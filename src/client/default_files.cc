@@ -12,6 +12,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/read_at.h"
 #include "job/limits.h"
 
 namespace gangrun::client {
@@ -49,20 +50,6 @@ Result<> check_folders(const std::string& path, const fs::path& real, const std:
   }
 }
 
-Result<std::string> read_all(const std::string& path, int fd) {
-  std::string text(job::kMaxSpecBytes + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = ::read(fd, text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return base::from_errno(errno, path);
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  text.resize(size);
-  return text;
-}
-
 // None: there is no such file.
 Result<std::optional<jobfile::DefaultFile>> read_if_there(const std::string& path,
                                                           const std::string& home) {
@@ -83,7 +70,8 @@ Result<std::optional<jobfile::DefaultFile>> read_if_there(const std::string& pat
   const fs::path real_home = fs::weakly_canonical(home, failed);
   GANGRUN_TRY(check_folders(path, path, home));
   if (real != path) GANGRUN_TRY(check_folders(path, real, real_home.string()));
-  GANGRUN_ASSIGN(std::string text, read_all(path, file.get()));
+  // One byte more than may be: the reader of job files refuses it by name.
+  GANGRUN_ASSIGN(std::string text, base::read_at(file.get(), 0, job::kMaxSpecBytes + 1, path));
   return std::optional(jobfile::DefaultFile{.path = path, .text = std::move(text)});
 }
 
