@@ -32,8 +32,8 @@ struct AttachOptions {
 // Shows a job that another process leads.
 class Attached {
  public:
-  Attached(cluster::Site& site, const AttachOptions& options, client::Context& context)
-      : site_(site), options_(options), context_(context) {}
+  Attached(cluster::Job& job, const AttachOptions& options, client::Context& context)
+      : job_(job), options_(options), context_(context) {}
 
   base::Result<> start();
   client::ExitStatus wait();
@@ -43,7 +43,7 @@ class Attached {
   void tell_news();
   void on_signal(int number);
 
-  cluster::Site& site_;
+  cluster::Job& job_;
   const AttachOptions& options_;
   client::Context& context_;
   net::EventLoop loop_;
@@ -62,7 +62,7 @@ base::Result<> Attached::start() {
                                                     .last = 1,
                                                     .on_signal = [this](int n) { on_signal(n); }}));
   guard_->set_words(base::format("detached from {}, which does not answer", options_.job));
-  GANGRUN_ASSIGN(status_, site_.status(options_.job));
+  GANGRUN_ASSIGN(status_, job_.status());
   std::vector<job::TaskId> tasks;
   for (const job::TaskStatus& task : status_.tasks) tasks.push_back(task.task);
   display_ = std::make_unique<client::JobDisplay>(
@@ -85,7 +85,7 @@ void Attached::tell_news() {
 
 // A master that does not answer for a moment changes nothing: it may be coming back.
 job::JobStatus Attached::look() {
-  auto status = site_.status(status_.id);
+  auto status = job_.status();
   if (status.ok()) {
     status_ = std::move(*status);
     told_silent_ = false;
@@ -104,7 +104,7 @@ void Attached::on_signal(int number) {
   }
   if (display_ == nullptr || job::is_final(status_.state)) return;
   const std::string name = host::name_of_signal(number);
-  const auto given = site_.ask(status_.id, cluster::notice_question({.by = name}));
+  const auto given = job_.ask(cluster::notice_question({.by = name}));
   if (!given.ok()) return display_->warning(given.error().message);
   display_->notice(base::format("{}: passed on to the tasks as a notice", name));
 }
@@ -124,9 +124,9 @@ client::ExitStatus attach(const AttachOptions& options, client::Context& context
   if (const client::Place* place = context.places.with_job(options.job)) {
     return place->own_jobs()->attach(options.job, options.display, context);
   }
-  const auto site = client::site_of(context, options.job);
-  if (!site.ok()) return fail(context, site.error());
-  Attached attached(**site, options, context);
+  const auto job = client::find_job(context, options.job);
+  if (!job.ok()) return fail(context, job.error());
+  Attached attached(**job, options, context);
   const auto started = attached.start();
   if (started.ok()) return attached.wait();
   context.console.stop_deferring();

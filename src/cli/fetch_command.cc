@@ -65,17 +65,16 @@ base::Result<Found> find_outputs(const FetchOptions& options, client::Context& c
   TransferProgress progress(context.console, "bring",
                             TransferProgress::form_for(context.console, options.json));
   if (const client::Place* place = context.places.with_job(options.job)) {
-    GANGRUN_ASSIGN(const std::string id, place->own_jobs()->id_of(options.job, context));
+    GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
+    const std::string id = job->id();
     std::string folder = client::brought_folder(home, id);
     GANGRUN_TRY(
         place->own_jobs()->fetch(id, folder_of_task(options.task), folder, progress, context));
     return Found{std::move(folder)};
   }
-  GANGRUN_ASSIGN(const auto ids, host::job_ids(home));
-  GANGRUN_ASSIGN(const std::string id, host::resolve_job(ids, options.job));
-  const host::JobPaths paths = host::paths_of(home, id);
-  GANGRUN_ASSIGN(const auto site, client::home_site(context));
-  const auto status = site->status(id);
+  GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
+  const host::JobPaths paths = host::paths_of(home, job->id());
+  const auto status = job->status();
   Found found{paths.outputs()};
   if (!status.ok()) found.record = status.error();
   auto spec = host::stored_spec(paths, context.places.rules().sections());

@@ -31,10 +31,10 @@ client::ExitStatus kill_job(const KillOptions& options, client::Context& context
   (*guard)->set_words(base::format(
       "interrupted: whether {} was told to stop is not known, as nobody has confirmed it",
       options.job));
-  const auto site = client::site_of(context, options.job);
-  if (!site.ok()) return fail(context, site.error());
+  const auto job = client::find_job(context, options.job);
+  if (!job.ok()) return fail(context, job.error());
   const std::string by = base::format("gangrun kill by {}", user_name());
-  const auto stopped = (*site)->stop(options.job, options.now, by);
+  const auto stopped = (*job)->stop(options.now, by);
   if (!stopped.ok()) return fail(context, stopped.error());
   return client::ExitStatus::kSuccess;
 }

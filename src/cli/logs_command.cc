@@ -89,10 +89,10 @@ void warn_of_missing_times(const std::set<job::TaskId>& tasks, client::Context& 
 }
 
 // Everything that is there, then with -f what comes until the job ends.
-base::Result<> show_log(cluster::Site& site, const LogsOptions& options,
+base::Result<> show_log(cluster::Job& job, const LogsOptions& options,
                         const cluster::LogRequest& request, client::Context& context) {
-  GANGRUN_ASSIGN(job::JobStatus status, site.status(options.job));
-  GANGRUN_ASSIGN(const auto reader, site.logs(status.id, request));
+  GANGRUN_ASSIGN(job::JobStatus status, job.status());
+  GANGRUN_ASSIGN(const auto reader, job.logs(request));
   client::LogPrinter::Options printing{.prefix = !request.task.has_value(),
                                        .prefix_width = prefix_width(status, request),
                                        .json = options.json,
@@ -107,7 +107,7 @@ base::Result<> show_log(cluster::Site& site, const LogsOptions& options,
     printer.print(lines);
     if (lines.empty() && (!options.follow || ended)) break;
     if (lines.empty()) {
-      GANGRUN_ASSIGN(status, site.status(status.id));
+      GANGRUN_ASSIGN(status, job.status());
     }
   }
   printer.print(reader->rest());
@@ -126,9 +126,9 @@ client::ExitStatus logs(const LogsOptions& options, client::Context& context) {
   request->as_it_is = request->task.has_value() && !options.json && !options.timestamps &&
                       !context.console.out_is_terminal();
   request->redraw_pace = client::redraw_pace(context.console, options.json);
-  const auto site = client::site_of(context, options.job);
-  if (!site.ok()) return fail(context, site.error());
-  const auto shown = show_log(**site, options, *request, context);
+  const auto job = client::find_job(context, options.job);
+  if (!job.ok()) return fail(context, job.error());
+  const auto shown = show_log(**job, options, *request, context);
   return shown.ok() ? client::ExitStatus::kSuccess : fail(context, shown.error());
 }
 

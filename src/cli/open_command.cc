@@ -50,20 +50,24 @@ const job::TaskStatus* find(const job::JobStatus& status, const job::TaskId& tas
   return found == status.tasks.end() ? nullptr : &*found;
 }
 
-base::Result<Look> look(cluster::Site& site, const std::string& job, const job::TaskId& task,
-                        bool has_agent) {
-  GANGRUN_ASSIGN(job::JobStatus status, site.status(job));
+base::Result<Look> look(cluster::Job& job, const job::TaskId& task, bool has_agent) {
+  GANGRUN_ASSIGN(job::JobStatus status, job.status());
   if (!has_agent || job::is_final(status.state)) return Look{std::move(status)};
-  auto agent = client::agent_of(site, status.id, task);
+  auto agent = client::agent_of(job, task);
   return Look{std::move(status), std::move(agent)};
 }
 
 // Serves the tunnels of one task.
 class Opened {
  public:
-  Opened(cluster::Site& site, const OpenOptions& options, std::uint16_t port,
+  Opened(cluster::Job& job, const OpenOptions& options, std::uint16_t port,
          client::Context& context)
-      : site_(site), options_(options), wanted_port_(port), context_(context), workers_(loop_, 1) {}
+      : of_job_(job),
+        job_(job.id()),
+        options_(options),
+        wanted_port_(port),
+        context_(context),
+        workers_(loop_, 1) {}
 
   base::Result<> start();
   client::ExitStatus wait();
@@ -79,7 +83,8 @@ class Opened {
   }
   base::Result<std::unique_ptr<client::TaskWay>> make_way();
 
-  cluster::Site& site_;
+  cluster::Job& of_job_;
+  const std::string job_;
   const OpenOptions& options_;
   const std::uint16_t wanted_port_;
   client::Context& context_;
@@ -87,14 +92,13 @@ class Opened {
   // Before all that may wait for somebody when it goes.
   std::unique_ptr<client::EndingGuard> guard_;
   job::TaskId task_;
-  std::string job_;
   bool trying_ = false;
   bool told_ = false;  // the address
   std::string said_;   // last, of what is waited for or has failed
   std::optional<client::ExitStatus> ended_;
   std::unique_ptr<client::TaskWay> way_;
   net::Timer timer_;
-  net::Workers workers_;  // its calls use the site
+  net::Workers workers_;  // its calls use the job
 };
 
 base::Result<> Opened::start() {
@@ -107,8 +111,7 @@ base::Result<> Opened::start() {
   const std::string name = options_.task.empty() ? kDefaultTask : options_.task;
   const bool has_index = name.find(':') != std::string::npos;
   GANGRUN_ASSIGN(task_, job::parse_task_id(has_index ? name : name + ":0"));
-  GANGRUN_ASSIGN(const job::JobStatus status, site_.status(options_.job));
-  job_ = status.id;
+  GANGRUN_ASSIGN(const job::JobStatus status, of_job_.status());
   if (job::is_final(status.state)) {
     return base::Error{
         base::Code::kFailedPrecondition,
@@ -155,7 +158,7 @@ client::ExitStatus Opened::wait() {
 
 void Opened::look_again() {
   const auto work = [this, has_agent = way_->has_agent()] {
-    return look(site_, job_, task_, has_agent);
+    return look(of_job_, task_, has_agent);
   };
   const auto asked =
       workers_.run(work, [this](base::Result<Look> found) { on_look(std::move(found)); });
@@ -224,9 +227,9 @@ client::ExitStatus open(const OpenOptions& options, client::Context& context) {
     if (!wanted.ok()) return fail(context, wanted.error().context("--port"));
     port = *wanted;
   }
-  const auto site = client::site_of(context, options.job);
-  if (!site.ok()) return fail(context, site.error());
-  Opened opened(**site, options, static_cast<std::uint16_t>(port), context);
+  const auto job = client::find_job(context, options.job);
+  if (!job.ok()) return fail(context, job.error());
+  Opened opened(**job, options, static_cast<std::uint16_t>(port), context);
   const auto started = opened.start();
   return started.ok() ? opened.wait() : fail(context, started.error());
 }

@@ -84,9 +84,9 @@ void tell_changes(const std::string& id, const client::RunRecord& record,
 }
 
 client::ExitStatus rerun(const RerunOptions& options, client::Context& context) {
-  const auto site = client::site_of(context, options.job);
-  if (!site.ok()) return fail(context, site.error());
-  const auto status = (*site)->status(options.job);
+  const auto job = client::find_job(context, options.job);
+  if (!job.ok()) return fail(context, job.error());
+  const auto status = (*job)->status();
   if (!status.ok()) return fail(context, status.error());
   const std::string& id = status->id;
   const auto home = client::home_of(context);

@@ -27,9 +27,9 @@ struct ResultOptions {
 constexpr mode_t kOwnFile = 0600;
 constexpr std::chrono::milliseconds kPatience(client::kReaderTimeoutMs);
 
-base::Result<> list(cluster::Site& site, const ResultOptions& options, client::Context& context) {
-  GANGRUN_ASSIGN(const auto results, site.results(options.job));
-  if (options.json) {
+base::Result<> list(cluster::Job& job, bool json, client::Context& context) {
+  GANGRUN_ASSIGN(const auto results, job.results());
+  if (json) {
     base::Json list = base::Json::array();
     for (const auto& result : results) {
       list.push_back({{"task", job::to_string(result.task)}, {"bytes", result.bytes}});
@@ -45,33 +45,31 @@ base::Result<> list(cluster::Site& site, const ResultOptions& options, client::C
   return {};
 }
 
-base::Result<> write_to_file(cluster::Site& site, const std::string& job, const job::TaskId& task,
-                             const std::string& path) {
+base::Result<> write_to_file(cluster::Job& job, const job::TaskId& task, const std::string& path) {
   GANGRUN_ASSIGN(auto file, base::OutputFile::open(path, kOwnFile, kPatience));
-  GANGRUN_TRY(
-      site.read_result(job, task, [&](std::string_view piece) { return file.write(piece); }));
+  GANGRUN_TRY(job.read_result(task, [&](std::string_view piece) { return file.write(piece); }));
   return file.commit();
 }
 
-base::Result<> show_result(cluster::Site& site, const ResultOptions& options,
+base::Result<> show_result(cluster::Job& job, const ResultOptions& options,
                            client::Context& context) {
   if (options.task.empty()) {
     if (options.output) return base::invalid_argument("--output needs a TASK");
-    return list(site, options, context);
+    return list(job, options.json, context);
   }
   if (options.json) return base::invalid_argument("--json lists results; it has no TASK");
   GANGRUN_ASSIGN(const job::TaskId task, job::parse_task_id(options.task));
-  if (options.output) return write_to_file(site, options.job, task, *options.output);
-  return site.read_result(options.job, task, [&](std::string_view piece) -> base::Result<> {
+  if (options.output) return write_to_file(job, task, *options.output);
+  return job.read_result(task, [&](std::string_view piece) -> base::Result<> {
     context.console.out(piece);
     return {};
   });
 }
 
 client::ExitStatus result(const ResultOptions& options, client::Context& context) {
-  const auto site = client::site_of(context, options.job);
-  if (!site.ok()) return fail(context, site.error());
-  const auto shown = show_result(**site, options, context);
+  const auto job = client::find_job(context, options.job);
+  if (!job.ok()) return fail(context, job.error());
+  const auto shown = show_result(**job, options, context);
   return shown.ok() ? client::ExitStatus::kSuccess : fail(context, shown.error());
 }
 

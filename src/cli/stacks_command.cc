@@ -32,9 +32,8 @@ bool is_answered(const cluster::Answer& answer) {
 }
 
 // Why nobody answers, as far as the job's status tells it.
-base::Result<> look_for_reason(cluster::Site& site, const std::string& job,
-                               const cluster::Question& question) {
-  GANGRUN_ASSIGN(const auto status, site.status(job));
+base::Result<> look_for_reason(cluster::Job& job, const cluster::Question& question) {
+  GANGRUN_ASSIGN(const auto status, job.status());
   // If several are named, those that are there are asked, and the others are told beside them.
   const auto is_there = [&status](const job::TaskId& task) {
     return std::ranges::find(status.tasks, task, &job::TaskStatus::task) != status.tasks.end();
@@ -48,11 +47,10 @@ base::Result<> look_for_reason(cluster::Site& site, const std::string& job,
                      base::format("{} has ended: {}", status.id, job::to_string(status.state))};
 }
 
-base::Result<cluster::Answer> ask(cluster::Site& site, const std::string& job,
-                                  const cluster::Question& question) {
-  auto answer = site.ask(job, question);
+base::Result<cluster::Answer> ask(cluster::Job& job, const cluster::Question& question) {
+  auto answer = job.ask(question);
   if (answer.ok() && is_answered(*answer)) return answer;
-  GANGRUN_TRY(look_for_reason(site, job, question));
+  GANGRUN_TRY(look_for_reason(job, question));
   if (!answer.ok()) return answer;
   const auto passing = std::ranges::find_if(answer->tasks, &cluster::TaskAnswer::is_passing);
   if (passing == answer->tasks.end()) return answer;
@@ -73,8 +71,8 @@ base::Result<cluster::Answer> ask(const StacksOptions& options, client::Context&
   for (const std::string& text : options.tasks) {
     GANGRUN_ASSIGN(question.tasks.emplace_back(), job::parse_task_id(text));
   }
-  GANGRUN_ASSIGN(const auto site, client::site_of(context, options.job));
-  return client::with_next_master(context, [&] { return ask(*site, options.job, question); });
+  GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
+  return client::with_next_master(context, [&] { return ask(*job, question); });
 }
 
 client::ExitStatus stacks(const StacksOptions& options, client::Context& context) {

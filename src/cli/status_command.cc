@@ -19,9 +19,9 @@ struct StatusOptions {
 };
 
 client::ExitStatus status(const StatusOptions& options, client::Context& context) {
-  const auto site = client::site_of(context, options.job);
-  if (!site.ok()) return fail(context, site.error());
-  const auto found = (*site)->status(options.job);
+  const auto job = client::find_job(context, options.job);
+  if (!job.ok()) return fail(context, job.error());
+  const auto found = (*job)->status();
   if (!found.ok()) return fail(context, found.error());
   if (options.json) {
     std::string url;

@@ -25,24 +25,21 @@ constexpr std::chrono::seconds kLongestWait(1);
 // Once a master has told the end, what the cluster takes to see it; the verdict stands without.
 constexpr std::chrono::seconds kClusterTimeout(30);
 
-base::Result<job::JobStatus> wait_for_end(cluster::Site& site, const std::string& job,
-                                          std::optional<base::Instant> deadline,
+base::Result<job::JobStatus> wait_for_end(cluster::Job& job, std::optional<base::Instant> deadline,
                                           const base::Clock& clock) {
-  GANGRUN_ASSIGN(job::JobStatus status, site.status(job));
-  // From here on the very job, whatever "last" will mean meanwhile.
-  const std::string id = status.id;
+  GANGRUN_ASSIGN(job::JobStatus status, job.status());
   while (!job::is_final(status.state)) {
     const base::Instant now = clock.now();
     if (deadline && now >= *deadline) {
-      return base::deadline_exceeded(
-          base::format("{} is still {} at the time limit", id, job::to_string(status.state)));
+      return base::deadline_exceeded(base::format("{} is still {} at the time limit", status.id,
+                                                  job::to_string(status.state)));
     }
     const base::Instant next = now + kLongestWait;
-    GANGRUN_TRY(site.wait_for_change(id, deadline ? std::min(next, *deadline) : next));
-    GANGRUN_ASSIGN(status, site.status(id));
+    GANGRUN_TRY(job.wait_for_change(deadline ? std::min(next, *deadline) : next));
+    GANGRUN_ASSIGN(status, job.status());
   }
   const base::Instant patience = clock.now() + kClusterTimeout;
-  GANGRUN_TRY(site.wait_for_cluster(id, deadline ? std::min(patience, *deadline) : patience));
+  GANGRUN_TRY(job.wait_for_cluster(deadline ? std::min(patience, *deadline) : patience));
   return status;
 }
 
@@ -53,9 +50,9 @@ client::ExitStatus wait(const WaitOptions& options, client::Context& context) {
     if (!limit.ok()) return fail(context, limit.error().context("--timeout"));
     deadline = context.commanded_at + *limit;
   }
-  const auto site = client::site_of(context, options.job);
-  if (!site.ok()) return fail(context, site.error());
-  const auto status = wait_for_end(**site, options.job, deadline, context.clock);
+  const auto job = client::find_job(context, options.job);
+  if (!job.ok()) return fail(context, job.error());
+  const auto status = wait_for_end(**job, deadline, context.clock);
   if (!status.ok()) return fail(context, status.error());
   if (options.json) {
     context.console.out(base::dump_json(base::to_json(*status)) + "\n");

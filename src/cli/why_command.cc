@@ -18,9 +18,9 @@ struct WhyOptions {
 };
 
 client::ExitStatus tell_why(const WhyOptions& options, client::Context& context) {
-  const auto site = client::site_of(context, options.job);
-  if (!site.ok()) return fail(context, site.error());
-  const auto status = (*site)->status(options.job);
+  const auto job = client::find_job(context, options.job);
+  if (!job.ok()) return fail(context, job.error());
+  const auto status = (*job)->status();
   if (!status.ok()) return fail(context, status.error());
   if (options.json) {
     base::Json texts = base::Json::array();

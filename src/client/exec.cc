@@ -38,11 +38,6 @@ namespace {
 // and 127 where it could not be started.
 constexpr auto kOwnTrouble = static_cast<ExitStatus>(125);
 
-struct Target {
-  std::string job;
-  job::TaskId task;
-};
-
 base::Result<job::TaskId> task_of(const job::JobStatus& status, const std::string& name) {
   const auto text_of = [](const job::TaskStatus& one) { return job::to_string(one.task); };
   std::vector<std::string> all;
@@ -70,14 +65,13 @@ base::Result<job::TaskId> task_of(const job::JobStatus& status, const std::strin
   return base::Error{base::Code::kFailedPrecondition, base::format("{} has ended: {}", name, how)};
 }
 
-base::Result<Target> find_target(cluster::Site& site, const ExecOptions& options) {
-  GANGRUN_ASSIGN(const job::JobStatus status, site.status(options.job));
+base::Result<job::TaskId> find_task(cluster::Job& job, const std::string& name) {
+  GANGRUN_ASSIGN(const job::JobStatus status, job.status());
   if (job::is_final(status.state)) {
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("{} has {}", status.id, job::to_string(status.state))};
   }
-  GANGRUN_ASSIGN(const job::TaskId task, task_of(status, options.task));
-  return Target{status.id, task};
+  return task_of(status, name);
 }
 
 wire::ExecWindow window_of(int terminal) {
@@ -92,8 +86,8 @@ wire::ExecWindow window_of(int terminal) {
 // One command, from the connection to its end.
 class Beside {
  public:
-  Beside(cluster::Site& site, Target target, const ExecOptions& options, Context& context)
-      : site_(site), target_(std::move(target)), context_(context) {
+  Beside(cluster::Job& job, job::TaskId task, const ExecOptions& options, Context& context)
+      : job_(job), task_(std::move(task)), context_(context) {
     begin_.command = options.command;
     if (options.no_terminal || ::isatty(STDIN_FILENO) == 0 || ::isatty(STDOUT_FILENO) == 0) return;
     begin_.terminal = window_of(STDOUT_FILENO);
@@ -114,8 +108,8 @@ class Beside {
     if (!ended_) ended_ = std::move(how);
   }
 
-  cluster::Site& site_;
-  const Target target_;
+  cluster::Job& job_;
+  const job::TaskId task_;
   Context& context_;
   wire::ExecBegin begin_;
   net::EventLoop loop_;
@@ -133,7 +127,7 @@ class Beside {
 base::Result<wire::ExecExit> Beside::run() {
   GANGRUN_TRY(watch_signals());
   GANGRUN_TRY(make_way());
-  GANGRUN_ASSIGN(const net::Endpoint agent, find_agent().context(job::to_string(target_.task)));
+  GANGRUN_ASSIGN(const net::Endpoint agent, find_agent().context(job::to_string(task_)));
   connect(agent);
   (void)loop_.run_until([this] { return ended_.has_value(); },
                         context_.clock.now() + job::kLongestJob);
@@ -149,9 +143,8 @@ base::Result<wire::ExecExit> Beside::run() {
 
 base::Result<net::Endpoint> Beside::find_agent() {
   if (!way_->has_agent()) return way_->to_agent({});
-  GANGRUN_ASSIGN(TaskAgent agent, with_next_master(context_, [this] {
-                   return agent_of(site_, target_.job, target_.task);
-                 }));
+  GANGRUN_ASSIGN(TaskAgent agent,
+                 with_next_master(context_, [this] { return agent_of(job_, task_); }));
   secret_ = agent.secret;
   return way_->to_agent(agent);
 }
@@ -174,7 +167,7 @@ void Beside::on_signal(int number) {
 }
 
 base::Result<> Beside::make_way() {
-  const std::string& job = target_.job;
+  const std::string job = job_.id();
   const Place* place = context_.places.with_job(job);
   if (place == nullptr) {
     GANGRUN_ASSIGN(const std::string home, home_of(context_));
@@ -189,7 +182,7 @@ base::Result<> Beside::make_way() {
                   .context = context_,
                   .spec = spec_ ? &*spec_ : nullptr,
                   .job = job,
-                  .task = target_.task,
+                  .task = task_,
                   .on_broken = [this](const base::Error& error) { broken_ = error.message; }}));
   return {};
 }
@@ -201,7 +194,7 @@ void Beside::connect(const net::Endpoint& agent) {
       loop_, agent, std::string(wire::kExecPath), {{"Authorization", "Bearer " + secret_.reveal()}},
       loop_.now() + net::kTunnelConnectTimeout,
       [this](base::Result<std::unique_ptr<net::Channel>> channel) {
-        if (!channel.ok()) return end(channel.error().context(job::to_string(target_.task)));
+        if (!channel.ok()) return end(channel.error().context(job::to_string(task_)));
         on_channel(*std::move(channel));
       },
       options);
@@ -221,11 +214,11 @@ void Beside::on_channel(std::unique_ptr<net::Channel> channel) {
 }  // namespace
 
 ExitStatus exec(const ExecOptions& options, Context& context) {
-  const auto site = site_of(context, options.job);
-  if (!site.ok()) return fail(context, site.error(), kOwnTrouble);
-  auto target = with_next_master(context, [&] { return find_target(**site, options); });
-  if (!target.ok()) return fail(context, target.error(), kOwnTrouble);
-  const auto exit = Beside(**site, *std::move(target), options, context).run();
+  const auto job = find_job(context, options.job);
+  if (!job.ok()) return fail(context, job.error(), kOwnTrouble);
+  auto task = with_next_master(context, [&] { return find_task(**job, options.task); });
+  if (!task.ok()) return fail(context, task.error(), kOwnTrouble);
+  const auto exit = Beside(**job, *std::move(task), options, context).run();
   if (!exit.ok()) return fail(context, exit.error(), kOwnTrouble);
   if (!exit->refused.empty()) context.console.error(exit->refused);
   return static_cast<ExitStatus>(exit->status);

@@ -6,24 +6,23 @@ namespace gangrun::client {
 
 using base::Result;
 
-JobWatch::JobWatch(net::EventLoop& loop, std::string job, base::Duration pause, Callbacks callbacks)
+JobWatch::JobWatch(net::EventLoop& loop, base::Duration pause, Callbacks callbacks)
     : loop_(loop),
-      job_(std::move(job)),
       pause_(pause),
       callbacks_(std::move(callbacks)),
       status_worker_(loop, 1),
-      stop_worker_(loop, 1) {}
+      order_worker_(loop, 1) {}
 
-void JobWatch::start(std::unique_ptr<cluster::Site> status_site,
-                     std::unique_ptr<cluster::Site> stop_site) {
-  status_site_ = std::move(status_site);
-  stop_site_ = std::move(stop_site);
+void JobWatch::start(std::unique_ptr<cluster::Job> of_status,
+                     std::unique_ptr<cluster::Job> of_orders) {
+  of_status_ = std::move(of_status);
+  of_orders_ = std::move(of_orders);
   look();
 }
 
 void JobWatch::look() {
   const auto asked =
-      status_worker_.run([site = status_site_.get(), job = job_] { return site->status(job); },
+      status_worker_.run([job = of_status_.get()] { return job->status(); },
                          [this](const Result<job::JobStatus>& status) { on_answer(status); });
   if (!asked.ok()) on_answer(asked.error());
 }
@@ -49,10 +48,9 @@ void JobWatch::stop(bool at_once, const std::string& by) {
 void JobWatch::ask_to_stop() {
   is_asking_ = true;
   const Order order = *order_;
-  const auto asked =
-      stop_worker_.run([site = stop_site_.get(), job = job_,
-                        order] { return site->stop(job, order.at_once, order.by); },
-                       [this, order](const Result<>& answer) { on_stopped(answer, order); });
+  const auto asked = order_worker_.run(
+      [job = of_orders_.get(), order] { return job->stop(order.at_once, order.by); },
+      [this, order](const Result<>& answer) { on_stopped(answer, order); });
   if (!asked.ok()) on_stopped(asked.error(), order);
 }
 
@@ -83,10 +81,9 @@ void JobWatch::give_notice(const std::string& by) {
     const bool is_told = answer.ok() || answer.error().code == base::Code::kFailedPrecondition;
     if (!is_told) callbacks_.on_trouble(answer.error().message);
   };
-  const auto asked =
-      stop_worker_.run([site = stop_site_.get(), job = job_,
-                        by] { return site->ask(job, cluster::notice_question({.by = by})); },
-                       told);
+  const auto asked = order_worker_.run(
+      [job = of_orders_.get(), by] { return job->ask(cluster::notice_question({.by = by})); },
+      told);
   if (!asked.ok()) callbacks_.on_trouble(asked.error().message);
 }
 

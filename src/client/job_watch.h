@@ -14,8 +14,8 @@
 namespace gangrun::client {
 
 // The questions of a command that stays with a job of a cluster, again and again. Questions to a
-// cluster block, so each kind has a thread and a site of its own; what they bring comes to the
-// loop.
+// cluster block, so each kind has a thread and a way to the job of its own; what they bring comes
+// to the loop.
 class JobWatch {
  public:
   struct Callbacks {
@@ -27,10 +27,10 @@ class JobWatch {
   };
 
   // The next look where there was no answer is after `pause`.
-  JobWatch(net::EventLoop& loop, std::string job, base::Duration pause, Callbacks callbacks);
+  JobWatch(net::EventLoop& loop, base::Duration pause, Callbacks callbacks);
 
   // Looks for the first time now.
-  void start(std::unique_ptr<cluster::Site> status_site, std::unique_ptr<cluster::Site> stop_site);
+  void start(std::unique_ptr<cluster::Job> of_status, std::unique_ptr<cluster::Job> of_orders);
   // Asks for the job's end, again and again while nobody answers; one that has ended already is
   // fine.
   void stop(bool at_once, const std::string& by);
@@ -54,7 +54,6 @@ class JobWatch {
   void on_answer(const base::Result<job::JobStatus>& status);
 
   net::EventLoop& loop_;
-  const std::string job_;
   const base::Duration pause_;
   const Callbacks callbacks_;
   bool told_silent_ = false;
@@ -65,11 +64,11 @@ class JobWatch {
   std::string told_trouble_;
   net::Timer timer_;
   net::Timer again_;
-  std::unique_ptr<cluster::Site> status_site_;
-  std::unique_ptr<cluster::Site> stop_site_;
+  std::unique_ptr<cluster::Job> of_status_;
+  std::unique_ptr<cluster::Job> of_orders_;
   // Last: what runs on them uses the others.
   net::Workers status_worker_;
-  net::Workers stop_worker_;
+  net::Workers order_worker_;
 };
 
 }  // namespace gangrun::client

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <vector>
 
-#include "client/test_site.h"
+#include "client/test_job.h"
 
 namespace gangrun::client {
 namespace {
@@ -17,22 +17,22 @@ using testing::ElementsAre;
 constexpr base::milliseconds kPause(1);
 
 // Answers in this order, the last one again and again.
-class ScriptedSite final : public TestSite {
+class ScriptedJob final : public TestJob {
  public:
-  explicit ScriptedSite(std::vector<Result<job::JobStatus>> answers, Result<> stopped = {})
+  explicit ScriptedJob(std::vector<Result<job::JobStatus>> answers, Result<> stopped = {})
       : answers_(std::move(answers)), stopped_({std::move(stopped)}) {}
-  ScriptedSite(std::vector<Result<job::JobStatus>> answers, std::vector<Result<>> stopped)
+  ScriptedJob(std::vector<Result<job::JobStatus>> answers, std::vector<Result<>> stopped)
       : answers_(std::move(answers)), stopped_(std::move(stopped)) {}
 
-  Result<job::JobStatus> status(std::string_view) override {
+  Result<job::JobStatus> status() override {
     const std::size_t at = asked_++;
     return answers_[std::min(at, answers_.size() - 1)];
   }
-  Result<> stop(std::string_view, bool, const std::string&) override {
+  Result<> stop(bool, const std::string&) override {
     const std::size_t at = stops_++;
     return stopped_[std::min(at, stopped_.size() - 1)];
   }
-  Result<cluster::Answer> ask(std::string_view, const cluster::Question&) override {
+  Result<cluster::Answer> ask(const cluster::Question&) override {
     GANGRUN_TRY(stopped_.front());
     return cluster::Answer{};
   }
@@ -69,12 +69,12 @@ class JobWatchTest : public testing::Test {
 };
 
 TEST_F(JobWatchTest, LooksAgainAndAgainAndTellsSilenceOnce) {
-  JobWatch watch(loop, "job", kPause, callbacks());
+  JobWatch watch(loop, kPause, callbacks());
   const base::Error silent = base::unavailable("nobody answers");
-  watch.start(std::make_unique<ScriptedSite>(std::vector<Result<job::JobStatus>>{
+  watch.start(std::make_unique<ScriptedJob>(std::vector<Result<job::JobStatus>>{
                   in_state(job::JobState::kAllocating), silent, silent,
                   in_state(job::JobState::kRunning), silent, in_state(job::JobState::kSucceeded)}),
-              std::make_unique<ScriptedSite>(std::vector<Result<job::JobStatus>>{silent}));
+              std::make_unique<ScriptedJob>(std::vector<Result<job::JobStatus>>{silent}));
   ASSERT_TRUE(wait_until([this] { return states.size() >= 3; }));
   states.resize(3);
   EXPECT_THAT(states, ElementsAre(job::JobState::kAllocating, job::JobState::kRunning,
@@ -86,10 +86,10 @@ TEST_F(JobWatchTest, AStopThatComesTooLateIsNoTrouble) {
   const base::Error ended{base::Code::kFailedPrecondition, "has ended already"};
   const base::Error silent = base::unavailable("nobody answers");
   for (const bool is_reached : {true, false}) {
-    JobWatch watch(loop, "job", kPause, callbacks());
+    JobWatch watch(loop, kPause, callbacks());
     const std::vector<Result<job::JobStatus>> running{in_state(job::JobState::kRunning)};
-    watch.start(std::make_unique<ScriptedSite>(running),
-                std::make_unique<ScriptedSite>(running, is_reached ? ended : silent));
+    watch.start(std::make_unique<ScriptedJob>(running),
+                std::make_unique<ScriptedJob>(running, is_reached ? ended : silent));
     watch.stop(true, "a test");
     const std::size_t seen = states.size();
     ASSERT_TRUE(wait_until([&] { return is_reached ? states.size() > seen : !troubles.empty(); }));
@@ -99,12 +99,12 @@ TEST_F(JobWatchTest, AStopThatComesTooLateIsNoTrouble) {
 
 // A ResourceManager that came back was not asked any more: the client waited for an hour.
 TEST_F(JobWatchTest, AStopThatNobodyTookIsAskedForAgain) {
-  JobWatch watch(loop, "job", kPause, callbacks());
+  JobWatch watch(loop, kPause, callbacks());
   const std::vector<Result<job::JobStatus>> running{in_state(job::JobState::kRunning)};
   const base::Error silent = base::unavailable("nobody answers");
   const base::Error late = base::deadline_exceeded("not yet");
-  watch.start(std::make_unique<ScriptedSite>(running),
-              std::make_unique<ScriptedSite>(
+  watch.start(std::make_unique<ScriptedJob>(running),
+              std::make_unique<ScriptedJob>(
                   running, std::vector<Result<>>{silent, silent, late, Result<>()}));
   watch.stop(false, "a test");
   EXPECT_FALSE(watch.is_told());
@@ -119,9 +119,9 @@ TEST_F(JobWatchTest, AStopThatNobodyTookIsAskedForAgain) {
 TEST_F(JobWatchTest, AStopThatIsRefusedIsNotAskedForAgain) {
   const base::Error refused{base::Code::kPermissionDenied, "not yours"};
   const std::vector<Result<job::JobStatus>> running{in_state(job::JobState::kRunning)};
-  JobWatch watch(loop, "job", kPause, callbacks());
-  watch.start(std::make_unique<ScriptedSite>(running),
-              std::make_unique<ScriptedSite>(running, std::vector<Result<>>{refused, Result<>()}));
+  JobWatch watch(loop, kPause, callbacks());
+  watch.start(std::make_unique<ScriptedJob>(running),
+              std::make_unique<ScriptedJob>(running, std::vector<Result<>>{refused, Result<>()}));
   watch.stop(false, "a test");
   ASSERT_TRUE(wait_until([&] { return !troubles.empty(); }));
   const std::size_t seen = states.size();

@@ -89,9 +89,6 @@ class OwnJobs {
   // The address of the job's page; empty: nobody knows.
   [[nodiscard]] virtual std::string page_url(const std::string& job,
                                              const Context& context) const = 0;
-  // The whole id of the job that `job` means ("last").
-  [[nodiscard]] virtual base::Result<std::string> id_of(const std::string& job,
-                                                        const Context& context) const = 0;
   // `fetch`: brings the outputs of a job's tasks, or of one task ("worker-0"), to folders of the
   // tasks in `folder`.
   [[nodiscard]] virtual base::Result<> fetch(const std::string& job, const std::string& task,

@@ -98,10 +98,9 @@ Result<std::string> ended_job(const Context& context, const std::string& job) {
     return place->own_jobs()->ended_job(job, context);
   }
   GANGRUN_ASSIGN(const std::string home, home_of(context));
-  GANGRUN_ASSIGN(const auto ids, host::job_ids(home));
-  GANGRUN_ASSIGN(std::string id, host::resolve_job(ids, job));
-  GANGRUN_ASSIGN(const auto site, home_site(context));
-  GANGRUN_ASSIGN(const bool is_on, goes_on(context, host::paths_of(home, id), site->status(id)));
+  GANGRUN_ASSIGN(const auto found, find_job(context, job));
+  std::string id = found->id();
+  GANGRUN_ASSIGN(const bool is_on, goes_on(context, host::paths_of(home, id), found->status()));
   if (is_on) return not_ended(id);
   return id;
 }

@@ -24,20 +24,22 @@ base::Result<std::unique_ptr<cluster::Site>> home_site(const Context& context) {
                                                    base::Instant deadline) {
     return host::revive(program, paths, deadline);
   };
+  const auto are_beside_us = [&places = context.places](const job::JobSpec& spec) {
+    return places.rules().are_tasks_beside_master(spec);
+  };
   std::unique_ptr<cluster::Site> site = std::make_unique<host::LocalSite>(
-      home, context.clock, revived, [&places = context.places](const job::JobSpec& spec) {
-        return places.rules().are_tasks_beside_master(spec);
-      });
+      home, host::LocalAccess{context.clock, revived, are_beside_us});
   for (const auto& place : context.places.all()) {
     site = place->with_own_site(home, context, std::move(site));
   }
   return site;
 }
 
-base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context,
-                                                     const std::string& job) {
-  const Place* place = context.places.with_job(job);
-  return place == nullptr ? home_site(context) : place->site(context);
+base::Result<std::unique_ptr<cluster::Job>> find_job(const Context& context,
+                                                     const std::string& name) {
+  const Place* place = context.places.with_job(name);
+  GANGRUN_ASSIGN(const auto site, place == nullptr ? home_site(context) : place->site(context));
+  return site->find(name);
 }
 
 // A failure here keeps no job from running.

@@ -10,10 +10,11 @@
 
 namespace gangrun::client {
 
-// The folder of the jobs of this machine, and the place of the job of this name.
+// The folder of the jobs of this machine.
 base::Result<std::string> home_of(const Context& context);
-base::Result<std::unique_ptr<cluster::Site>> site_of(const Context& context,
-                                                     const std::string& job);
+// The job of this name (see cluster::Site::find), at the place that knows it.
+base::Result<std::unique_ptr<cluster::Job>> find_job(const Context& context,
+                                                     const std::string& name);
 // A user's "last" is the job that was submitted last from here, wherever it runs: one that its
 // place keeps itself is noted, and meant_job() gives its id then; else the name as it is.
 void note_as_last(Context& context, const std::string& id);

@@ -13,12 +13,11 @@ base::Error never(std::string why) { return {base::Code::kFailedPrecondition, st
 
 }  // namespace
 
-base::Result<TaskAgent> agent_of(cluster::Site& site, std::string_view job,
-                                 const job::TaskId& task) {
+base::Result<TaskAgent> agent_of(cluster::Job& job, const job::TaskId& task) {
   cluster::Question question;
   question.kind = wire::kControlKind;
   question.tasks = {task};
-  GANGRUN_ASSIGN(const cluster::Answer answer, site.ask(job, question));
+  GANGRUN_ASSIGN(const cluster::Answer answer, job.ask(question));
   if (answer.tasks.empty()) return never("it does not run");
   const cluster::TaskAnswer& told = answer.tasks.front();
   if (told.is_passing) return base::unavailable(told.refused);

@@ -20,7 +20,6 @@ struct TaskAgent {
 };
 
 // Asks the agent itself. kUnavailable while it or the job's master may come back.
-base::Result<TaskAgent> agent_of(cluster::Site& site, std::string_view job,
-                                 const job::TaskId& task);
+base::Result<TaskAgent> agent_of(cluster::Job& job, const job::TaskId& task);
 
 }  // namespace gangrun::client

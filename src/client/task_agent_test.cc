@@ -5,17 +5,17 @@
 
 #include <utility>
 
-#include "client/test_site.h"
+#include "client/test_job.h"
 
 namespace gangrun::client {
 namespace {
 
 const job::TaskId kWorker{"worker", 1};
 
-class AskedSite final : public TestSite {
+class AskedJob final : public TestJob {
  public:
-  explicit AskedSite(base::Result<cluster::Answer> answer) : answer_(std::move(answer)) {}
-  base::Result<cluster::Answer> ask(std::string_view, const cluster::Question& question) override {
+  explicit AskedJob(base::Result<cluster::Answer> answer) : answer_(std::move(answer)) {}
+  base::Result<cluster::Answer> ask(const cluster::Question& question) override {
     asked = question;
     return answer_;
   }
@@ -27,25 +27,25 @@ class AskedSite final : public TestSite {
 };
 
 base::Result<TaskAgent> told(base::Result<cluster::Answer> answer) {
-  AskedSite site(std::move(answer));
-  return agent_of(site, "wine-1", kWorker);
+  AskedJob job(std::move(answer));
+  return agent_of(job, kWorker);
 }
 
 TEST(TaskAgentTest, TheAgentOfThatTaskIsAsked) {
-  AskedSite site(cluster::Answer{{{kWorker,
-                                   {{"host", "10.0.0.7"},
-                                    {"port", 4713},
-                                    {"fingerprint", std::string(64, 'a')},
-                                    {"secret", "0123"}},
-                                   ""}}});
-  const auto agent = agent_of(site, "wine-1", kWorker);
+  AskedJob job(cluster::Answer{{{kWorker,
+                                 {{"host", "10.0.0.7"},
+                                  {"port", 4713},
+                                  {"fingerprint", std::string(64, 'a')},
+                                  {"secret", "0123"}},
+                                 ""}}});
+  const auto agent = agent_of(job, kWorker);
   ASSERT_TRUE(agent.ok()) << agent.error().message;
   EXPECT_EQ(agent->host, "10.0.0.7");
   EXPECT_EQ(agent->port, 4713);
   EXPECT_EQ(agent->fingerprint, std::string(64, 'a'));
   EXPECT_EQ(agent->secret.reveal(), "0123");
-  EXPECT_EQ(site.asked.kind, "control");
-  EXPECT_THAT(site.asked.tasks, testing::ElementsAre(kWorker));
+  EXPECT_EQ(job.asked.kind, "control");
+  EXPECT_THAT(job.asked.tasks, testing::ElementsAre(kWorker));
 }
 
 TEST(TaskAgentTest, WhileThereIsNoneItIsToldWhy) {

@@ -86,40 +86,45 @@ struct ListedJob {
 
 using ResultSink = std::function<base::Result<>(std::string_view piece)>;
 
-// A place that runs tasks, as the commands see it. `job` is an id, the unambiguous beginning of
-// one, or "last". kNotFound where no job, or more than one, is meant. Every call is bounded in
-// time.
+// One job, as its place tells of it. Every call is bounded in time.
+class Job {
+ public:
+  virtual ~Job() = default;
+  // Its whole id.
+  [[nodiscard]] virtual std::string id() const = 0;
+  virtual base::Result<job::JobStatus> status() = 0;
+  virtual base::Result<std::unique_ptr<LogReader>> logs(const LogRequest& request) = 0;
+  // This generation of the job's cluster spec, or a later one, as soon as it is complete;
+  // kDeadlineExceeded or, where the job has no master yet, kUnavailable when that is not before
+  // `deadline`.
+  virtual base::Result<job::ClusterSpec> cluster_spec(int generation, base::Instant deadline) = 0;
+  // Asks for the job's end and returns; at_once: without any grace. kFailedPrecondition where it
+  // has ended already.
+  virtual base::Result<> stop(bool at_once, const std::string& by) = 0;
+  // Asks tasks of the job, for as long as the question's limit allows and not much longer.
+  virtual base::Result<Answer> ask(const Question& question) = 0;
+  // The results that are there now, in the order of the tasks.
+  virtual base::Result<std::vector<TaskResult>> results() = 0;
+  // The same, piece by piece; an error of the sink is passed on. kNotFound where the task has left
+  // none.
+  virtual base::Result<> read_result(const job::TaskId& task, const ResultSink& sink) = 0;
+  // Waits until the job has changed or `deadline`, whichever is first. May return early.
+  virtual base::Result<> wait_for_change(base::Instant deadline) = 0;
+  // For a job whose master has told its end: waits until the cluster knows it too, so that
+  // Site::list() has it as ended, or until `deadline`. Nothing to wait for where both are told from
+  // one record.
+  virtual base::Result<> wait_for_cluster(base::Instant /*deadline*/) { return {}; }
+};
+
+// Where the jobs of a place are found again. Every call is bounded in time.
 class Site {
  public:
   virtual ~Site() = default;
   // All jobs that are known here, the newest first; the tasks of ended ones may be left out.
   virtual base::Result<std::vector<ListedJob>> list() = 0;
-  virtual base::Result<job::JobStatus> status(std::string_view job) = 0;
-  virtual base::Result<std::unique_ptr<LogReader>> logs(std::string_view job,
-                                                        const LogRequest& request) = 0;
-  // This generation of the job's cluster spec, or a later one, as soon as it is complete;
-  // kDeadlineExceeded or, where the job has no master yet, kUnavailable when that is not before
-  // `deadline`.
-  virtual base::Result<job::ClusterSpec> cluster_spec(std::string_view job, int generation,
-                                                      base::Instant deadline) = 0;
-  // Asks for the job's end and returns; at_once: without any grace. kFailedPrecondition where it
-  // has ended already.
-  virtual base::Result<> stop(std::string_view job, bool at_once, const std::string& by) = 0;
-  // Asks tasks of the job, for as long as the question's limit allows and not much longer.
-  virtual base::Result<Answer> ask(std::string_view job, const Question& question) = 0;
-  // The results that are there now, in the order of the tasks.
-  virtual base::Result<std::vector<TaskResult>> results(std::string_view job) = 0;
-  // The same, piece by piece; an error of the sink is passed on. kNotFound where the task has left
-  // none.
-  virtual base::Result<> read_result(std::string_view job, const job::TaskId& task,
-                                     const ResultSink& sink) = 0;
-  // Waits until the job has changed or `deadline`, whichever is first. May return early.
-  virtual base::Result<> wait_for_change(std::string_view job, base::Instant deadline) = 0;
-  // For a job whose master has told its end: waits until the cluster knows it too, so that list()
-  // has it as ended, or until `deadline`. Nothing to wait for where both are told from one record.
-  virtual base::Result<> wait_for_cluster(std::string_view /*job*/, base::Instant /*deadline*/) {
-    return {};
-  }
+  // The job of this id, of the unambiguous beginning of one, or "last"; it may outlive the site.
+  // kNotFound where no job, or more than one, is meant.
+  virtual base::Result<std::unique_ptr<Job>> find(std::string_view name) = 0;
 };
 
 }  // namespace gangrun::cluster

@@ -42,6 +42,8 @@ constexpr std::size_t kMaxStoredSpecBytes = std::size_t{64} << 20U;
 constexpr base::milliseconds kBlindInterval(200);
 // How often a new master is looked for: it tells nobody of its lock.
 constexpr base::milliseconds kLookInterval(5);
+// So long a question waits for the next master.
+constexpr base::seconds kMasterChange{10};
 
 std::string id_of(const JobPaths& paths) {
   return std::filesystem::path(paths.folder).filename().string();
@@ -59,13 +61,6 @@ void remove_leftovers(const JobPaths& paths) {
   // One that is only late still needs it.
   if (!some || has_supervisor(paths)) return;
   for (const std::string& path : left) (void)::unlink(path.c_str());
-}
-
-// It starts the next master, and has not: it may be stopped, or the machine is busy. The job's
-// tasks may live.
-base::Error silent_supervisor(const JobPaths& paths, base::Duration limit) {
-  return base::unavailable(base::format("the supervisor of {} starts no master within {}",
-                                        id_of(paths), base::to_words(limit)));
 }
 
 std::string log_prefix(const JobPaths& paths, const job::TaskId& task) {
@@ -215,78 +210,162 @@ Result<job::JobStatus> stored_status(const JobPaths& paths) {
                                   paths.journal(), paths.logs())};
 }
 
-Result<JobPaths> LocalSite::find(std::string_view job) {
-  GANGRUN_ASSIGN(const auto ids, job_ids(home_));
-  GANGRUN_ASSIGN(const std::string id, resolve_job(ids, job));
-  return paths_of(home_, id);
-}
+std::string LocalJob::id() const { return id_of(paths_); }
 
 // Only a master learns whether tasks elsewhere live.
-bool LocalSite::may_have_tasks(const JobPaths& paths) const {
-  if (!process::agent_processes(id_of(paths)).empty()) return true;
-  if (!has_begun(paths)) return false;
-  const auto spec = stored_spec(paths);
-  if (!spec.ok() || are_beside_us_(*spec)) return false;
-  const auto last = stored_status(paths);
+bool LocalJob::may_have_tasks() const {
+  if (!process::agent_processes(id()).empty()) return true;
+  if (!has_begun(paths_)) return false;
+  const auto spec = stored_spec(paths_);
+  if (!spec.ok() || access_.are_beside_us(*spec)) return false;
+  const auto last = stored_status(paths_);
   return last.ok() && !job::is_final(last->state);
 }
 
 // The master of a detached job may die and come back: by its supervisor, or, where that is gone too
 // while tasks still live, by us.
-bool LocalSite::has_master_again(const JobPaths& paths, base::Instant deadline) {
+bool LocalJob::has_master_again(base::Instant deadline) {
   while (true) {
     // In this order: a master takes its lock before it lets go of its supervisor's.
-    const bool supervised = has_supervisor(paths);
-    if (has_master(paths)) return true;
-    if (!can_come_back(paths)) return false;
-    if (!supervised) {
-      return may_have_tasks(paths) && revive_(paths, deadline).ok();
-    }
-    if (clock_.now() >= deadline) return false;
-    (void)process::wait_any_readable({}, std::min(deadline, clock_.now() + kLookInterval));
+    const bool supervised = has_supervisor(paths_);
+    if (has_master(paths_)) return true;
+    if (!can_come_back(paths_)) return false;
+    if (!supervised) return may_have_tasks() && access_.revive(paths_, deadline).ok();
+    if (access_.clock.now() >= deadline) return false;
+    (void)process::wait_any_readable({}, std::min(deadline, access_.clock.now() + kLookInterval));
   }
 }
 
 // The socket of one that has just begun may not be there yet, and nobody may listen at it.
-bool LocalSite::comes_back(const JobPaths& paths, const base::Error& error,
-                           base::Instant deadline) {
+bool LocalJob::comes_back(const base::Error& error, base::Instant deadline) {
   const bool is_not_there =
-      ::access(paths.socket().c_str(), F_OK) != 0 || error.code == base::Code::kUnavailable;
-  if (!is_not_there || clock_.now() >= deadline || !has_master_again(paths, deadline)) return false;
-  (void)process::wait_any_readable({}, clock_.now() + kLookInterval);
+      ::access(paths_.socket().c_str(), F_OK) != 0 || error.code == base::Code::kUnavailable;
+  if (!is_not_there || access_.clock.now() >= deadline || !has_master_again(deadline)) return false;
+  (void)process::wait_any_readable({}, access_.clock.now() + kLookInterval);
   return true;
 }
 
-Result<job::JobStatus> LocalSite::status_of(const JobPaths& paths, base::Duration limit) {
-  const base::Instant deadline = clock_.now() + limit;
+// The supervisor starts the next master, and has not: it may be stopped, or the machine is busy.
+// The job's tasks may live.
+base::Error LocalJob::silent_supervisor(base::Duration limit) const {
+  return base::unavailable(
+      base::format("the supervisor of {} starts no master within {}", id(), base::to_words(limit)));
+}
+
+Result<job::JobStatus> LocalJob::status_within(base::Duration limit) {
+  if (::access(paths_.folder.c_str(), F_OK) != 0 && errno == ENOENT) {
+    return base::not_found(base::format("there is no job {} any more", id()));
+  }
+  const base::Instant deadline = access_.clock.now() + limit;
   // A job that had begun before had a master. One that begins only now has it in a moment.
-  bool had_begun = has_begun(paths);
+  bool had_begun = has_begun(paths_);
   // Asked before the journal is read: what a master wrote before it went is all there.
-  while (has_master_again(paths, deadline)) {
-    GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
-    auto answer = wire::fetch_status(net::Endpoint::on_unix(paths.socket()), secret, deadline);
+  while (has_master_again(deadline)) {
+    GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths_));
+    auto answer = wire::fetch_status(net::Endpoint::on_unix(paths_.socket()), secret, deadline);
     if (answer.ok()) return answer;
     const base::Code code = answer.error().code;
     if (code == base::Code::kDeadlineExceeded) {
-      return base::unavailable(base::format("the master of {} does not answer within {}",
-                                            id_of(paths), base::to_words(limit)));
+      return base::unavailable(
+          base::format("the master of {} does not answer within {}", id(), base::to_words(limit)));
     }
     if (code != base::Code::kUnavailable && code != base::Code::kNotFound) return answer;
     // Nobody listens: it has just begun, or has ended since we looked.
-    if (has_supervisor(paths) || has_master(paths)) return stored_status(paths);
-    had_begun = has_begun(paths);
+    if (has_supervisor(paths_) || has_master(paths_)) return stored_status(paths_);
+    had_begun = has_begun(paths_);
   }
-  GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths));
-  if (!can_come_back(paths) || !may_have_tasks(paths)) remove_leftovers(paths);
+  GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths_));
+  if (!can_come_back(paths_) || !may_have_tasks()) remove_leftovers(paths_);
   if (job::is_final(last.state)) return last;
-  if (can_come_back(paths) && has_supervisor(paths)) return silent_supervisor(paths, limit);
+  if (can_come_back(paths_) && has_supervisor(paths_)) return silent_supervisor(limit);
   if (!had_begun) return never_started(std::move(last));
+  const base::WallTime now = access_.clock.wall_now();
   auto settled = journal::settled(
-      paths.journal(), std::move(last), clock_.now(), clock_.wall_now(),
-      [&paths](const job::TaskId& task, int attempt) { return left_run(paths, task, attempt); });
+      paths_.journal(), std::move(last), access_.clock.now(), now,
+      [this](const job::TaskId& task, int attempt) { return left_run(paths_, task, attempt); });
   if (!settled.ok()) return as_damage(settled.error());
-  lengthen(paths, clock_.wall_now(), *settled);
+  lengthen(paths_, now, *settled);
   return without_master(*std::move(settled));
+}
+
+Result<std::unique_ptr<cluster::LogReader>> LocalJob::logs(const cluster::LogRequest& request) {
+  GANGRUN_ASSIGN(const job::JobStatus found, status());
+  GANGRUN_ASSIGN(auto logs, LocalLogs::open(paths_.logs(), found.tasks, request));
+  return std::unique_ptr<cluster::LogReader>(std::move(logs));
+}
+
+Result<job::ClusterSpec> LocalJob::cluster_spec(int generation, base::Instant deadline) {
+  GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths_));
+  return wire::fetch_cluster_spec(net::Endpoint::on_unix(paths_.socket()), secret, generation,
+                                  deadline);
+}
+
+Result<cluster::Answer> LocalJob::ask(const cluster::Question& question) {
+  GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths_));
+  return ask_master(kMasterChange, [&] {
+    return wire::ask(net::Endpoint::on_unix(paths_.socket()), secret, question,
+                     access_.clock.now() + kAnswerTimeout + question.limit);
+  });
+}
+
+Result<> LocalJob::stop(bool at_once, const std::string& by) {
+  if (!has_master_again(access_.clock.now() + kAnswerTimeout)) {
+    // Nobody can tell that of a job that cannot be read.
+    GANGRUN_TRY(stored_spec(paths_));
+    if (can_come_back(paths_) && has_supervisor(paths_)) return silent_supervisor(kAnswerTimeout);
+    return base::Error{base::Code::kFailedPrecondition, base::format("{} has ended already", id())};
+  }
+  GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths_));
+  const base::Instant limit = access_.clock.now() + kAnswerTimeout;
+  return ask_master(kAnswerTimeout,
+                    [&] {
+                      return wire::request_stop(net::Endpoint::on_unix(paths_.socket()), secret,
+                                                at_once, by, limit);
+                    })
+      .context(base::format("cannot reach the master of {}", id()));
+}
+
+Result<std::vector<cluster::TaskResult>> LocalJob::results() {
+  std::vector<cluster::TaskResult> results;
+  std::error_code failed;
+  for (const auto& file : std::filesystem::directory_iterator(paths_.results(), failed)) {
+    const auto task = cluster::task_of_result(file.path().filename().string());
+    const std::uintmax_t size = file.file_size(failed);
+    if (task && !failed) results.push_back({*task, static_cast<std::int64_t>(size)});
+  }
+  std::ranges::sort(results, {}, &cluster::TaskResult::task);
+  return results;
+}
+
+Result<> LocalJob::read_result(const job::TaskId& task, const cluster::ResultSink& sink) {
+  const std::string path = base::format("{}/{}", paths_.results(), cluster::result_name(task));
+  const auto file = base::open_file(path, O_RDONLY);
+  if (!file.ok() && file.error().code == base::Code::kNotFound) return cluster::no_result(task);
+  if (!file.ok()) return file.error();
+  std::string piece(kPieceBytes, '\0');
+  while (true) {
+    const ssize_t count = ::read(file->get(), piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return base::from_errno(errno, base::format("read {}", path));
+    if (count == 0) return {};
+    GANGRUN_TRY(sink(std::string_view(piece).substr(0, static_cast<std::size_t>(count))));
+  }
+}
+
+Result<> LocalJob::wait_for_change(base::Instant deadline) {
+  const base::UniqueFd notify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  // The end of a process closes its files, so the lock file tells of a master's death.
+  const bool told =
+      notify.valid() &&
+      ::inotify_add_watch(notify.get(), paths_.lock().c_str(), IN_CLOSE_WRITE) >= 0 &&
+      ::inotify_add_watch(notify.get(), paths_.journal().c_str(), IN_MODIFY | IN_CREATE) >= 0;
+  if (!has_master(paths_)) return {};
+  if (told) {
+    (void)process::wait_readable(notify.get(), deadline);
+  } else {
+    (void)process::wait_any_readable({}, std::min(deadline, access_.clock.now() + kBlindInterval));
+  }
+  return {};
 }
 
 Result<std::vector<cluster::ListedJob>> LocalSite::list() {
@@ -295,7 +374,7 @@ Result<std::vector<cluster::ListedJob>> LocalSite::list() {
   base::Duration limit = kAnswerTimeout;
   for (const std::string& id : ids) {
     const JobPaths paths = paths_of(home_, id);
-    auto status = status_of(paths, limit);
+    auto status = LocalJob(paths, access_).status_within(limit);
     if (!status.ok() && status.error().code == base::Code::kUnavailable) {
       limit = kNextAnswerTimeout;
       // Its master's record is true of it, too.
@@ -312,108 +391,10 @@ Result<std::vector<cluster::ListedJob>> LocalSite::list() {
   return jobs;
 }
 
-Result<job::JobStatus> LocalSite::status(std::string_view job) {
-  GANGRUN_ASSIGN(const JobPaths paths, find(job));
-  return status_of(paths, kAnswerTimeout);
-}
-
-Result<std::unique_ptr<cluster::LogReader>> LocalSite::logs(std::string_view job,
-                                                            const cluster::LogRequest& request) {
-  GANGRUN_ASSIGN(const JobPaths paths, find(job));
-  GANGRUN_ASSIGN(const job::JobStatus found, status_of(paths, kAnswerTimeout));
-  GANGRUN_ASSIGN(auto logs, LocalLogs::open(paths.logs(), found.tasks, request));
-  return std::unique_ptr<cluster::LogReader>(std::move(logs));
-}
-
-Result<job::ClusterSpec> LocalSite::cluster_spec(std::string_view job, int generation,
-                                                 base::Instant deadline) {
-  GANGRUN_ASSIGN(const JobPaths paths, find(job));
-  GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
-  return wire::fetch_cluster_spec(net::Endpoint::on_unix(paths.socket()), secret, generation,
-                                  deadline);
-}
-
-Result<cluster::Answer> LocalSite::ask(std::string_view job, const cluster::Question& question) {
-  GANGRUN_ASSIGN(const JobPaths paths, find(job));
-  GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
-  return ask_master(paths, [&] {
-    return wire::ask(net::Endpoint::on_unix(paths.socket()), secret, question,
-                     clock_.now() + kAnswerTimeout + question.limit);
-  });
-}
-
-Result<> LocalSite::stop(std::string_view job, bool at_once, const std::string& by) {
-  GANGRUN_ASSIGN(const JobPaths paths, find(job));
-  if (!has_master_again(paths, clock_.now() + kAnswerTimeout)) {
-    // Nobody can tell that of a job that cannot be read.
-    GANGRUN_TRY(stored_spec(paths));
-    if (can_come_back(paths) && has_supervisor(paths)) {
-      return silent_supervisor(paths, kAnswerTimeout);
-    }
-    return base::Error{base::Code::kFailedPrecondition,
-                       base::format("{} has ended already", id_of(paths))};
-  }
-  GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths));
-  const base::Instant deadline = clock_.now() + kAnswerTimeout;
-  while (true) {
-    auto asked =
-        wire::request_stop(net::Endpoint::on_unix(paths.socket()), secret, at_once, by, deadline);
-    const bool not_there = !asked.ok() && (asked.error().code == base::Code::kUnavailable ||
-                                           asked.error().code == base::Code::kNotFound);
-    // One that has just begun does not listen yet.
-    const bool comes = not_there && has_master_again(paths, deadline);
-    if (!comes || clock_.now() >= deadline) {
-      return std::move(asked).context(base::format("cannot reach the master of {}", id_of(paths)));
-    }
-    (void)process::wait_any_readable({}, clock_.now() + kLookInterval);
-  }
-}
-
-Result<std::vector<cluster::TaskResult>> LocalSite::results(std::string_view job) {
-  GANGRUN_ASSIGN(const JobPaths paths, find(job));
-  std::vector<cluster::TaskResult> results;
-  std::error_code failed;
-  for (const auto& file : std::filesystem::directory_iterator(paths.results(), failed)) {
-    const auto task = cluster::task_of_result(file.path().filename().string());
-    const std::uintmax_t size = file.file_size(failed);
-    if (task && !failed) results.push_back({*task, static_cast<std::int64_t>(size)});
-  }
-  std::ranges::sort(results, {}, &cluster::TaskResult::task);
-  return results;
-}
-
-Result<> LocalSite::read_result(std::string_view job, const job::TaskId& task,
-                                const cluster::ResultSink& sink) {
-  GANGRUN_ASSIGN(const JobPaths paths, find(job));
-  const std::string path = base::format("{}/{}", paths.results(), cluster::result_name(task));
-  const auto file = base::open_file(path, O_RDONLY);
-  if (!file.ok() && file.error().code == base::Code::kNotFound) return cluster::no_result(task);
-  if (!file.ok()) return file.error();
-  std::string piece(kPieceBytes, '\0');
-  while (true) {
-    const ssize_t count = ::read(file->get(), piece.data(), piece.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return base::from_errno(errno, base::format("read {}", path));
-    if (count == 0) return {};
-    GANGRUN_TRY(sink(std::string_view(piece).substr(0, static_cast<std::size_t>(count))));
-  }
-}
-
-Result<> LocalSite::wait_for_change(std::string_view job, base::Instant deadline) {
-  GANGRUN_ASSIGN(const JobPaths paths, find(job));
-  const base::UniqueFd notify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  // The end of a process closes its files, so the lock file tells of a master's death.
-  const bool told =
-      notify.valid() &&
-      ::inotify_add_watch(notify.get(), paths.lock().c_str(), IN_CLOSE_WRITE) >= 0 &&
-      ::inotify_add_watch(notify.get(), paths.journal().c_str(), IN_MODIFY | IN_CREATE) >= 0;
-  if (!has_master(paths)) return {};
-  if (told) {
-    (void)process::wait_readable(notify.get(), deadline);
-  } else {
-    (void)process::wait_any_readable({}, std::min(deadline, clock_.now() + kBlindInterval));
-  }
-  return {};
+Result<std::unique_ptr<cluster::Job>> LocalSite::find(std::string_view name) {
+  GANGRUN_ASSIGN(const auto ids, job_ids(home_));
+  GANGRUN_ASSIGN(const std::string id, resolve_job(ids, name));
+  return std::unique_ptr<cluster::Job>(std::make_unique<LocalJob>(paths_of(home_, id), access_));
 }
 
 }  // namespace gangrun::host

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -19,59 +20,67 @@ inline constexpr base::seconds kAnswerTimeout(5);
 // The same in a list of jobs where one has not answered already.
 inline constexpr std::chrono::milliseconds kNextAnswerTimeout(500);
 
-// The jobs of this machine: a living master is asked over its socket, of others the journal tells.
-class LocalSite final : public cluster::Site {
- public:
+// How a job of this machine is asked.
+struct LocalAccess {
+  const base::Clock& clock;
   // Starts another master of a detached job that lives without one, and returns when it is there,
   // at most at `deadline`.
-  using Revive = std::function<base::Result<>(const JobPaths& paths, base::Instant deadline)>;
+  std::function<base::Result<>(const JobPaths& paths, base::Instant deadline)> revive;
+  // Whether the tasks of a job run beside its master.
+  std::function<bool(const job::JobSpec&)> are_beside_us;
+};
 
-  // `are_beside_us` says whether the tasks of a job run beside its master.
-  LocalSite(std::string home, const base::Clock& clock, Revive revive,
-            std::function<bool(const job::JobSpec&)> are_beside_us)
-      : home_(std::move(home)),
-        clock_(clock),
-        revive_(std::move(revive)),
-        are_beside_us_(std::move(are_beside_us)) {}
+// A living master is asked over its socket, of others the journal tells.
+class LocalJob final : public cluster::Job {
+ public:
+  LocalJob(JobPaths paths, LocalAccess access)
+      : paths_(std::move(paths)), access_(std::move(access)) {}
 
-  base::Result<std::vector<cluster::ListedJob>> list() override;
-  base::Result<job::JobStatus> status(std::string_view job) override;
+  [[nodiscard]] std::string id() const override;
+  base::Result<job::JobStatus> status() override { return status_within(kAnswerTimeout); }
+  // `limit`: how long a living master may take to answer.
+  base::Result<job::JobStatus> status_within(base::Duration limit);
   base::Result<std::unique_ptr<cluster::LogReader>> logs(
-      std::string_view job, const cluster::LogRequest& request) override;
-  base::Result<job::ClusterSpec> cluster_spec(std::string_view job, int generation,
-                                              base::Instant deadline) override;
-  base::Result<> stop(std::string_view job, bool at_once, const std::string& by) override;
-  base::Result<cluster::Answer> ask(std::string_view job,
-                                    const cluster::Question& question) override;
-  base::Result<std::vector<cluster::TaskResult>> results(std::string_view job) override;
-  base::Result<> read_result(std::string_view job, const job::TaskId& task,
-                             const cluster::ResultSink& sink) override;
-  base::Result<> wait_for_change(std::string_view job, base::Instant deadline) override;
+      const cluster::LogRequest& request) override;
+  base::Result<job::ClusterSpec> cluster_spec(int generation, base::Instant deadline) override;
+  base::Result<> stop(bool at_once, const std::string& by) override;
+  base::Result<cluster::Answer> ask(const cluster::Question& question) override;
+  base::Result<std::vector<cluster::TaskResult>> results() override;
+  base::Result<> read_result(const job::TaskId& task, const cluster::ResultSink& sink) override;
+  base::Result<> wait_for_change(base::Instant deadline) override;
 
  private:
-  base::Result<JobPaths> find(std::string_view job);
-  base::Result<job::JobStatus> status_of(const JobPaths& paths, base::Duration limit);
-  [[nodiscard]] bool may_have_tasks(const JobPaths& paths) const;
-  bool has_master_again(const JobPaths& paths, base::Instant deadline);
-  [[nodiscard]] bool comes_back(const JobPaths& paths, const base::Error& error,
-                                base::Instant deadline);
-  // Asks the job's master, or, where that has died, the next one as soon as there is one.
+  [[nodiscard]] bool may_have_tasks() const;
+  bool has_master_again(base::Instant deadline);
+  [[nodiscard]] bool comes_back(const base::Error& error, base::Instant deadline);
+  [[nodiscard]] base::Error silent_supervisor(base::Duration limit) const;
+  // Asks the job's master, or, where that has died or has just begun, the next one as soon as it
+  // listens.
   template <typename Ask>
-  auto ask_master(const JobPaths& paths, const Ask& ask) -> decltype(ask()) {
-    const base::Instant deadline = clock_.now() + kMasterChange;
+  auto ask_master(base::Duration limit, const Ask& ask) -> decltype(ask()) {
+    const base::Instant deadline = access_.clock.now() + limit;
     while (true) {
       auto answer = ask();
-      if (answer.ok() || !comes_back(paths, answer.error(), deadline)) return answer;
+      if (answer.ok() || !comes_back(answer.error(), deadline)) return answer;
     }
   }
 
-  // So long a question waits for the next master.
-  static constexpr base::seconds kMasterChange{10};
+  const JobPaths paths_;
+  const LocalAccess access_;
+};
 
-  std::string home_;
-  const base::Clock& clock_;
-  Revive revive_;
-  std::function<bool(const job::JobSpec&)> are_beside_us_;
+// The jobs of this machine.
+class LocalSite final : public cluster::Site {
+ public:
+  LocalSite(std::string home, LocalAccess access)
+      : home_(std::move(home)), access_(std::move(access)) {}
+
+  base::Result<std::vector<cluster::ListedJob>> list() override;
+  base::Result<std::unique_ptr<cluster::Job>> find(std::string_view name) override;
+
+ private:
+  const std::string home_;
+  const LocalAccess access_;
 };
 
 // The job's spec, with these sections read.

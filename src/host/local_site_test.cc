@@ -28,6 +28,13 @@ job::JobSpec hello_job() {
   return spec;
 }
 
+using Revive = std::function<base::Result<>(const JobPaths& paths, base::Instant deadline)>;
+
+base::Result<job::JobStatus> status_of(LocalSite& site, std::string_view name) {
+  GANGRUN_ASSIGN(const auto job, site.find(name));
+  return job->status();
+}
+
 class LocalSiteTest : public testing::Test {
  protected:
   LocalSiteTest() {
@@ -49,7 +56,7 @@ class LocalSiteTest : public testing::Test {
   }
 
   // No job here is detached.
-  const LocalSite::Revive never_ = [](const JobPaths&, base::Instant) -> base::Result<> {
+  const Revive never_ = [](const JobPaths&, base::Instant) -> base::Result<> {
     ADD_FAILURE() << "somebody was to be revived";
     return base::internal("not expected");
   };
@@ -60,8 +67,8 @@ class LocalSiteTest : public testing::Test {
 };
 
 TEST_F(LocalSiteTest, AJobBeforeItsFirstStatusIsKnownByItsSpec) {
-  LocalSite site(home_, clock_, never_, beside_us_);
-  const auto status = site.status("last");
+  LocalSite site(home_, {clock_, never_, beside_us_});
+  const auto status = status_of(site, "last");
   ASSERT_TRUE(status.ok()) << status.error().message;
   EXPECT_EQ(status->id, folder_->id());
   EXPECT_EQ(status->state, job::JobState::kAllocating);
@@ -73,14 +80,14 @@ TEST_F(LocalSiteTest, AJobWithoutVerdictWhoseMasterIsGoneIsLost) {
   write_journal(job::JobState::kRunning, false);
   const std::string id = folder_->id();
   folder_.reset();
-  LocalSite site(home_, clock_, never_, beside_us_);
-  const auto status = site.status(id.substr(0, id.size() - 1));
+  LocalSite site(home_, {clock_, never_, beside_us_});
+  const auto status = status_of(site, id.substr(0, id.size() - 1));
   ASSERT_TRUE(status.ok()) << status.error().message;
   EXPECT_EQ(status->state, job::JobState::kLost);
   ASSERT_TRUE(status->cause);
   EXPECT_EQ(to_words(*status->cause), "its master was killed");
   EXPECT_EQ(status->tasks[0].state, job::TaskState::kLost);
-  const auto stopped = site.stop(id, false, "a test");
+  const auto stopped = (*site.find(id))->stop(false, "a test");
   ASSERT_FALSE(stopped.ok());
   EXPECT_EQ(stopped.error().code, base::Code::kFailedPrecondition);
 }
@@ -100,8 +107,8 @@ TEST_F(LocalSiteTest, AJobWithoutAMasterHasLivedAsLongAsItHasWritten) {
   folder_.reset();
   ASSERT_TRUE(base::write_private_file(log, "epoch 2\n").ok());
   const LaterClock later;
-  LocalSite site(home_, later, never_, beside_us_);
-  const auto before = site.status("last");
+  LocalSite site(home_, {later, never_, beside_us_});
+  const auto before = status_of(site, "last");
   ASSERT_TRUE(before.ok()) << before.error().message;
   const auto submitted = base::parse_iso8601(before->submitted);
   ASSERT_TRUE(submitted.ok());
@@ -115,7 +122,7 @@ TEST_F(LocalSiteTest, AJobWithoutAMasterHasLivedAsLongAsItHasWritten) {
     set_time(entry.path().string(), begun);
   }
   set_time(log, begun + 3600);
-  const auto status = site.status("last");
+  const auto status = status_of(site, "last");
   ASSERT_TRUE(status.ok()) << status.error().message;
   EXPECT_EQ(status->state, job::JobState::kLost);
   EXPECT_NEAR(static_cast<double>(status->elapsed_ms), 3'600'000, 1'000);
@@ -129,7 +136,7 @@ TEST_F(LocalSiteTest, AJobWhoseSubmissionWasKilledWasNeverStarted) {
   ASSERT_TRUE(base::write_private_file(paths.launch(), "{}").ok());
   for (const bool is_beside_us : {true, false}) {
     LocalSite site(home_, clock_, never_, [=](const auto&) { return is_beside_us; });
-    const auto status = site.status("last");
+    const auto status = status_of(site, "last");
     ASSERT_TRUE(status.ok()) << status.error().message;
     EXPECT_EQ(status->state, job::JobState::kFailed);
     ASSERT_TRUE(status->cause);
@@ -160,13 +167,13 @@ TEST_F(LocalSiteTest, AJobWhoseSupervisorIsStoppedMayBeAlive) {
   const auto supervisor = lock_as_supervisor(paths);
   ASSERT_TRUE(supervisor.ok());
   const HastyClock hasty;
-  LocalSite site(home_, hasty, never_, beside_us_);
-  const auto status = site.status("last");
+  LocalSite site(home_, {hasty, never_, beside_us_});
+  const auto status = status_of(site, "last");
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().code, base::Code::kUnavailable);
   EXPECT_NE(status.error().message.find("starts no master within 5.0 s"), std::string::npos)
       << status.error().message;
-  EXPECT_EQ(site.stop("last", false, "a test").error().code, base::Code::kUnavailable);
+  EXPECT_EQ((*site.find("last"))->stop(false, "a test").error().code, base::Code::kUnavailable);
   const auto jobs = site.list();
   ASSERT_TRUE(jobs.ok());
   ASSERT_EQ(jobs->size(), 1U);
@@ -188,7 +195,7 @@ TEST_F(LocalSiteTest, OnlyTheFirstThatDoesNotAnswerIsWaitedForLong) {
     locks.push_back(*std::move(supervisor));
   }
   const HastyClock hasty;
-  LocalSite site(home_, hasty, never_, beside_us_);
+  LocalSite site(home_, {hasty, never_, beside_us_});
   const auto listed = site.list();
   ASSERT_TRUE(listed.ok());
   std::vector<std::string> notes;
@@ -203,14 +210,14 @@ TEST_F(LocalSiteTest, AJobThatHasRunAndHasNoJournalIsUnreadable) {
   folder_.reset();
   std::filesystem::create_directories(paths.logs());
   ASSERT_TRUE(base::write_private_file(paths.logs() + "/worker-0.out", "epoch 1\n").ok());
-  LocalSite site(home_, clock_, never_, beside_us_);
+  LocalSite site(home_, {clock_, never_, beside_us_});
   for (const bool is_there : {false, true}) {
     std::filesystem::remove_all(paths.journal());
     if (is_there) {
       std::filesystem::create_directories(paths.journal());
       ASSERT_TRUE(base::write_private_file(paths.journal() + "/000001.jsonl", "").ok());
     }
-    const auto status = site.status("last");
+    const auto status = status_of(site, "last");
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.error().code, base::Code::kDataLoss);
     EXPECT_THAT(status.error().message, HasSubstr("gone or empty"));
@@ -227,18 +234,18 @@ TEST_F(LocalSiteTest, ADetachedJobWhoseTasksAreElsewhereGetsAnotherMaster) {
   folder_.reset();
   ASSERT_TRUE(base::write_private_file(paths.launch(), "{}").ok());
   int revived = 0;
-  const LocalSite::Revive revive = [&](const JobPaths& of, base::Instant) -> base::Result<> {
+  const Revive revive = [&](const JobPaths& of, base::Instant) -> base::Result<> {
     EXPECT_EQ(of.folder, paths.folder);
     ++revived;
     return base::unavailable("it cannot be started");
   };
   LocalSite site(home_, clock_, revive, [](const auto&) { return false; });
-  EXPECT_TRUE(site.status("last").ok());
+  EXPECT_TRUE(status_of(site, "last").ok());
   EXPECT_EQ(revived, 1);
   EXPECT_EQ(::access(paths.launch().c_str(), F_OK), 0) << "the next command tries again";
   // Without tasks here, one whose tasks are beside its master is over.
-  LocalSite beside(home_, clock_, never_, beside_us_);
-  EXPECT_EQ(beside.status("last")->state, job::JobState::kLost);
+  LocalSite beside(home_, {clock_, never_, beside_us_});
+  EXPECT_EQ(status_of(beside, "last")->state, job::JobState::kLost);
   EXPECT_NE(::access(paths.launch().c_str(), F_OK), 0);
 }
 
@@ -249,15 +256,15 @@ TEST_F(LocalSiteTest, WhatAKilledClientHasLeftGoesWithTheNextCommand) {
   folder_.reset();
   ASSERT_TRUE(base::write_private_file(paths.socket(), "").ok());
   LocalSite site(home_, clock_, never_, [](const auto&) { return false; });
-  EXPECT_EQ(site.status("last")->state, job::JobState::kLost);
+  EXPECT_EQ(status_of(site, "last")->state, job::JobState::kLost);
   EXPECT_NE(::access(paths.socket().c_str(), F_OK), 0);
 }
 
 TEST_F(LocalSiteTest, AVerdictStands) {
   write_journal(job::JobState::kSucceeded, true);
   folder_.reset();
-  LocalSite site(home_, clock_, never_, beside_us_);
-  EXPECT_EQ(site.status("last")->state, job::JobState::kSucceeded);
+  LocalSite site(home_, {clock_, never_, beside_us_});
+  EXPECT_EQ(status_of(site, "last")->state, job::JobState::kSucceeded);
   const auto jobs = site.list();
   ASSERT_TRUE(jobs.ok());
   ASSERT_EQ(jobs->size(), 1U);
@@ -267,9 +274,9 @@ TEST_F(LocalSiteTest, AVerdictStands) {
 TEST_F(LocalSiteTest, ADamagedFolderDoesNotHideTheOthers) {
   const auto id = make_job_id("broken", clock_.wall_now(), 7);
   ASSERT_TRUE(base::make_folders(paths_of(home_, id).folder, 0700).ok());
-  LocalSite site(home_, clock_, never_, beside_us_);
+  LocalSite site(home_, {clock_, never_, beside_us_});
   EXPECT_EQ(site.list()->size(), 1U);
-  EXPECT_FALSE(site.status("broken").ok());
+  EXPECT_FALSE(status_of(site, "broken").ok());
 }
 
 TEST_F(LocalSiteTest, AJobThatCannotBeReadIsNamedAndNobodyWaitsForIt) {
@@ -277,7 +284,7 @@ TEST_F(LocalSiteTest, AJobThatCannotBeReadIsNamedAndNobodyWaitsForIt) {
   const JobPaths paths = folder_->paths();
   const std::string id = folder_->id();
   folder_.reset();
-  LocalSite site(home_, clock_, never_, beside_us_);
+  LocalSite site(home_, {clock_, never_, beside_us_});
   const std::string segment = journal::segment_path(paths.journal(), 1);
   const std::string newer = R"({"n":0,"kind":"header","format":"gangrun","version":99,"job":"x"})"
                             "\n";
@@ -314,7 +321,7 @@ TEST_F(LocalSiteTest, AJobThatCannotBeReadIsNamedAndNobodyWaitsForIt) {
     EXPECT_EQ(jobs->front().status.id, id);
     EXPECT_EQ(jobs->front().status.submitted, submitted_of(id));
     EXPECT_THAT(jobs->front().unreadable, HasSubstr(each.words));
-    const auto status = site.status(id);
+    const auto status = status_of(site, id);
     ASSERT_FALSE(status.ok()) << each.words;
     EXPECT_THAT(status.error().message, HasSubstr(each.words));
     EXPECT_THAT(status.error().code,
@@ -333,19 +340,19 @@ TEST_F(LocalSiteTest, AJobWhoseFolderCannotBeEnteredIsUnreadable) {
   folder_.reset();
   std::filesystem::remove_all(path);
   ASSERT_TRUE(base::write_file_atomically(path, "", 0600).ok());
-  LocalSite site(home_, clock_, never_, beside_us_);
+  LocalSite site(home_, {clock_, never_, beside_us_});
   const auto jobs = site.list();
   ASSERT_TRUE(jobs.ok()) << jobs.error().message;
   ASSERT_EQ(jobs->size(), 1U);
   EXPECT_THAT(jobs->front().unreadable, HasSubstr("job.json"));
-  const auto stopped = site.stop(id, false, "a test");
+  const auto stopped = (*site.find(id))->stop(false, "a test");
   ASSERT_FALSE(stopped.ok());
   EXPECT_THAT(stopped.error().message, HasSubstr("job.json"));
 }
 
 TEST_F(LocalSiteTest, AJobThatIsBeingMadeIsNotListedYet) {
   std::filesystem::remove(folder_->paths().spec());
-  LocalSite site(home_, clock_, never_, beside_us_);
+  LocalSite site(home_, {clock_, never_, beside_us_});
   EXPECT_TRUE(site.list()->empty());
   const JobPaths paths = folder_->paths();
   folder_.reset();
@@ -364,25 +371,26 @@ TEST_F(LocalSiteTest, ALockOrALogThatIsAFifoMakesNobodyWait) {
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0) << path;
   }
-  LocalSite site(home_, clock_, never_, beside_us_);
-  EXPECT_EQ(site.status("last")->state, job::JobState::kLost);
+  LocalSite site(home_, {clock_, never_, beside_us_});
+  EXPECT_EQ(status_of(site, "last")->state, job::JobState::kLost);
   for (const std::optional<std::int64_t> tail : {std::optional<std::int64_t>(), {3}}) {
-    auto logs = site.logs("last", {.tail = tail});
+    auto logs = (*site.find("last"))->logs({.tail = tail});
     const auto lines = logs.ok() ? (*logs)->next(clock_.now())
                                  : base::Result<std::vector<cluster::LogLine>>(logs.error());
     ASSERT_FALSE(lines.ok());
     EXPECT_THAT(lines.error().message, HasSubstr("worker-0.out: it is a FIFO and not a file"));
   }
-  const auto result =
-      site.read_result("last", {"worker", 0}, [](std::string_view) { return base::Result<>(); });
+  const auto result = (*site.find("last"))->read_result({"worker", 0}, [](std::string_view) {
+    return base::Result<>();
+  });
   EXPECT_THAT(result.error().message, HasSubstr("it is a FIFO and not a file"));
 }
 
 TEST_F(LocalSiteTest, LogsOfATaskThatIsNotThereAreNotFound) {
-  LocalSite site(home_, clock_, never_, beside_us_);
+  LocalSite site(home_, {clock_, never_, beside_us_});
   cluster::LogRequest request;
   request.task = job::TaskId{"worker", 2};
-  const auto logs = site.logs("last", request);
+  const auto logs = (*site.find("last"))->logs(request);
   ASSERT_FALSE(logs.ok());
   EXPECT_EQ(logs.error().code, base::Code::kNotFound);
   EXPECT_THAT(logs.error().message, HasSubstr("worker:2"));
@@ -390,21 +398,21 @@ TEST_F(LocalSiteTest, LogsOfATaskThatIsNotThereAreNotFound) {
 
 TEST_F(LocalSiteTest, WaitingEndsWhenTheMasterIsGone) {
   write_journal(job::JobState::kRunning, false);
-  LocalSite site(home_, clock_, never_, beside_us_);
+  LocalSite site(home_, {clock_, never_, beside_us_});
   const std::string id = folder_->id();
   const base::Instant deadline = clock_.now() + base::seconds(60);
   std::jthread master([this] { folder_.reset(); });
-  while (!job::is_final(site.status(id)->state) && clock_.now() < deadline) {
-    ASSERT_TRUE(site.wait_for_change(id, deadline).ok());
+  while (!job::is_final(status_of(site, id)->state) && clock_.now() < deadline) {
+    ASSERT_TRUE((*site.find(id))->wait_for_change(deadline).ok());
   }
-  EXPECT_EQ(site.status(id)->state, job::JobState::kLost);
+  EXPECT_EQ(status_of(site, id)->state, job::JobState::kLost);
   EXPECT_LT(clock_.now(), deadline);
 }
 
 TEST_F(LocalSiteTest, AnUnknownJobIsNotFound) {
-  LocalSite site(home_, clock_, never_, beside_us_);
-  EXPECT_EQ(site.status("nothing").error().code, base::Code::kNotFound);
-  EXPECT_EQ(site.stop("nothing", true, "x").error().code, base::Code::kNotFound);
+  LocalSite site(home_, {clock_, never_, beside_us_});
+  EXPECT_EQ(status_of(site, "nothing").error().code, base::Code::kNotFound);
+  EXPECT_EQ(site.find("nothing").error().code, base::Code::kNotFound);
 }
 
 }  // namespace

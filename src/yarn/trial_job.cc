@@ -73,6 +73,7 @@ class Run {
   const base::Clock& clock_;
   const TrialJob& job_;
   YarnSite site_;
+  std::unique_ptr<YarnJob> asked_;  // null: not submitted yet
   hadoop::ApplicationId id_;
   std::string text_;  // of the id
   base::Instant submitted_;
@@ -98,6 +99,7 @@ Result<> Run::submit() {
                                          job_.submits(hadoop::to_string(id));
                                        }));
   text_ = hadoop::to_string(id_);
+  GANGRUN_ASSIGN(asked_, site_.find_job(text_));
   return {};
 }
 
@@ -112,7 +114,7 @@ void Run::take(const std::string& line) {
 
 void Run::read_lines() {
   if (!reader_) {
-    auto reader = site_.logs(text_, {});
+    auto reader = asked_->logs({});
     if (!reader.ok()) return;
     reader_ = *std::move(reader);
   }
@@ -136,14 +138,14 @@ std::optional<std::string> Run::reason_to_stop(const job::JobStatus& status) con
 
 void Run::stop(const std::string& reason) {
   stopped_ = reason;
-  (void)site_.stop(text_, true, reason);
+  (void)asked_->stop(true, reason);
 }
 
 void Run::follow() {
   std::optional<base::Instant> last;
   while (!last || clock_.now() < *last) {
     if (!is_complete_) read_lines();
-    auto status = site_.status(text_);
+    auto status = asked_->status();
     if (status.ok()) {
       status_ = *std::move(status);
       if (job::is_final(status_.state)) return;

@@ -102,84 +102,47 @@ std::optional<net::Endpoint> endpoint_of(const hadoop::ApplicationReport& report
                                fingerprint);
 }
 
-YarnSite::YarnSite(hadoop::Configuration configuration, hadoop::FileSystem file_system,
-                   hadoop::Account account, const base::Clock& clock)
-    : configuration_(std::move(configuration)),
-      clock_(clock),
-      account_(std::move(account)),
-      resource_manager_(configuration_, account_),
-      files_(std::move(file_system), hadoop::web_hdfs_options(account_)) {}
+ClusterClients::ClusterClients(hadoop::Configuration of_cluster, hadoop::FileSystem file_system,
+                               hadoop::Account of_user, const base::Clock& time)
+    : configuration(std::move(of_cluster)),
+      clock(time),
+      account(std::move(of_user)),
+      resource_manager(configuration, account),
+      files(std::move(file_system), hadoop::web_hdfs_options(account)) {}
 
-Result<YarnPaths> YarnSite::paths() {
+Result<YarnPaths> ClusterClients::paths() {
   if (home_.empty()) {
-    GANGRUN_ASSIGN(home_, files_.home_folder(soon()));
+    GANGRUN_ASSIGN(home_, files.home_folder(soon()));
   }
   return YarnPaths{home_};
 }
 
-Result<hadoop::ApplicationId> YarnSite::find(std::string_view job) {
-  if (job != "last") return hadoop::application_id_from(job);
-  hadoop::ResourceManagerClient::Filter filter;
-  filter.types = {kApplicationType};
-  filter.own_only = true;
-  GANGRUN_ASSIGN(const auto applications, resource_manager_.applications(filter, soon()));
-  const auto newest =
-      std::max_element(applications.begin(), applications.end(),
-                       [](const auto& one, const auto& other) { return one.id < other.id; });
-  if (newest == applications.end()) return base::not_found("the cluster has no job of yours");
-  return newest->id;
+Result<hadoop::ApplicationReport> YarnJob::report() {
+  return cluster_->resource_manager.report(id_, cluster_->soon());
 }
 
-Result<const JobAccess*> YarnSite::access(const hadoop::ApplicationReport& report) {
-  const hadoop::ApplicationId& id = report.id;
-  const auto known = access_.find(id);
-  if (known != access_.end()) return &known->second;
-  GANGRUN_ASSIGN(const YarnPaths paths, this->paths());
-  const auto text = files_.read(paths.staging(id) + kAccessFile, kMaxJobAccessBytes, soon());
+Result<const JobAccess*> YarnJob::access(const hadoop::ApplicationReport& report) {
+  if (access_) return &*access_;
+  GANGRUN_ASSIGN(const YarnPaths paths, cluster_->paths());
+  const auto text =
+      cluster_->files.read(paths.staging(id_) + kAccessFile, kMaxJobAccessBytes, cluster_->soon());
   if (!text.ok()) {
     const bool is_other_s =
-        text.error().code == base::Code::kNotFound && report.user != account_.user;
+        text.error().code == base::Code::kNotFound && report.user != cluster_->account.user;
     return is_other_s ? only_for(report) : text.error();
   }
   GANGRUN_ASSIGN(const base::Json json, base::parse_json(*text, kMaxJobAccessBytes));
-  GANGRUN_ASSIGN(access_[id], base::from_json<JobAccess>(json));
-  return &access_[id];
+  GANGRUN_ASSIGN(access_, base::from_json<JobAccess>(json));
+  return &*access_;
 }
 
-Result<std::vector<cluster::ListedJob>> YarnSite::list() {
-  hadoop::ResourceManagerClient::Filter filter;
-  filter.types = {kApplicationType};
-  GANGRUN_ASSIGN(auto applications, resource_manager_.applications(filter, soon()));
-  std::sort(applications.begin(), applications.end(),
-            [](const auto& one, const auto& other) { return one.id > other.id; });
-  std::vector<cluster::ListedJob> jobs;
-  jobs.reserve(applications.size());
-  int left = kMostJournals;
-  for (const auto& report : applications) {
-    // If a job's masters could not tell its end, only its journal has it; and YARN is not told what
-    // a task that failed has said.
-    const bool is_read = (has_lost_its_master(report) || has_failed(report)) &&
-                         report.user == account_.user && left-- > 0;
-    const base::Instant asked = clock_.now();
-    Result<job::JobStatus> status = status_from(report, clock_.wall_now());
-    if (is_read) {
-      Result<job::JobStatus> known = ended_status(report);
-      if (known.ok()) status = std::move(known);
-    }
-    jobs.push_back({*std::move(status)});
-    if (clock_.now() - asked > kLongestRead) left = 0;
-  }
-  return jobs;
-}
-
-Result<job::JobStatus> YarnSite::status(std::string_view job) {
-  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
-  GANGRUN_ASSIGN(const hadoop::ApplicationReport report, resource_manager_.report(id, soon()));
+Result<job::JobStatus> YarnJob::status() {
+  GANGRUN_ASSIGN(const hadoop::ApplicationReport report, this->report());
   if (hadoop::is_final(report.state)) return ended_status(report);
   const auto access = this->access(report);
   if (access.ok()) {
     if (const auto endpoint = endpoint_of(report, (*access)->fingerprint)) {
-      auto status = wire::fetch_status(*endpoint, (*access)->secret, soon());
+      auto status = wire::fetch_status(*endpoint, (*access)->secret, cluster_->soon());
       if (status.ok() && status->state == job::JobState::kAllocating &&
           !status->waiting_for.empty()) {
         status->waiting_for += label_words_of((*access)->spec);
@@ -199,20 +162,20 @@ Result<job::JobStatus> YarnSite::status(std::string_view job) {
 }
 
 // As the master left it; where it could not, as YARN and its journal have it.
-Result<job::JobStatus> YarnSite::ended_status(const hadoop::ApplicationReport& report) {
-  job::JobStatus by_yarn = status_from(report, clock_.wall_now());
-  const auto paths = this->paths();
+Result<job::JobStatus> YarnJob::ended_status(const hadoop::ApplicationReport& report) {
+  job::JobStatus by_yarn = status_from(report, cluster_->clock.wall_now());
+  const auto paths = cluster_->paths();
   if (!paths.ok()) return by_yarn;
   const std::string path = paths->history(report.id) + kStatusFile;
-  const auto text = files_.read(path, kMaxStatusBytes, soon());
+  const auto text = cluster_->files.read(path, kMaxStatusBytes, cluster_->soon());
   const auto json =
       text.ok() ? base::parse_json(*text, kMaxStatusBytes) : Result<base::Json>(text.error());
   if (json.ok()) return base::from_json<job::JobStatus>(*json);
   const bool is_missing = !text.ok() && text.error().code == base::Code::kNotFound;
-  if (!is_missing || report.user != account_.user) return by_yarn;
-  clear_away(report.id, *paths);
-  auto left = read_left_journal(files_, paths->history(report.id) + kJournalFolder, clock_,
-                                clock_.now() + kJournalTimeout);
+  if (!is_missing || report.user != cluster_->account.user) return by_yarn;
+  clear_away(*paths);
+  auto left = read_left_journal(cluster_->files, paths->history(report.id) + kJournalFolder,
+                                cluster_->clock, cluster_->clock.now() + kJournalTimeout);
   if (!left.ok()) {
     by_yarn.notes.push_back(base::format("its journal cannot be read: {}", left.error().message));
     return by_yarn;
@@ -222,26 +185,27 @@ Result<job::JobStatus> YarnSite::ended_status(const hadoop::ApplicationReport& r
 
 // A master that YARN has ended could not: its journal goes where that of others is, the rest away.
 // For another user's job it fails, and for one that has been cleared away already.
-void YarnSite::clear_away(const hadoop::ApplicationId& id, const YarnPaths& paths) {
-  const std::string journal = paths.staging(id) + kJournalFolder;
-  if (files_.status(journal, soon()).ok()) {
-    const bool is_kept = files_.make_folders(paths.history(id), kOwnFolder, soon()).ok() &&
-                         files_.rename(journal, paths.history(id) + kJournalFolder, soon()).ok();
+void YarnJob::clear_away(const YarnPaths& paths) {
+  const std::string journal = paths.staging(id_) + kJournalFolder;
+  if (cluster_->files.status(journal, cluster_->soon()).ok()) {
+    const bool is_kept =
+        cluster_->files.make_folders(paths.history(id_), kOwnFolder, cluster_->soon()).ok() &&
+        cluster_->files.rename(journal, paths.history(id_) + kJournalFolder, cluster_->soon()).ok();
     if (!is_kept) return;
   }
   // Most jobs have none.
-  (void)files_.rename(paths.staging(id) + kResultsFolder, paths.history(id) + kResultsFolder,
-                      soon());
-  (void)files_.remove(paths.staging(id), true, soon());
+  (void)cluster_->files.rename(paths.staging(id_) + kResultsFolder,
+                               paths.history(id_) + kResultsFolder, cluster_->soon());
+  (void)cluster_->files.remove(paths.staging(id_), true, cluster_->soon());
 }
 
-Result<job::JobStatus> YarnSite::waiting_status(const hadoop::ApplicationReport& report) {
-  job::JobStatus status = status_from(report, clock_.wall_now());
+Result<job::JobStatus> YarnJob::waiting_status(const hadoop::ApplicationReport& report) {
+  job::JobStatus status = status_from(report, cluster_->clock.wall_now());
   int ahead = 0;
   if (report.state == hadoop::ApplicationState::kAccepted) {
     hadoop::ResourceManagerClient::Filter filter;
     filter.states = {hadoop::ApplicationState::kAccepted};
-    const auto waiting = resource_manager_.applications(filter, soon());
+    const auto waiting = cluster_->resource_manager.applications(filter, cluster_->soon());
     if (waiting.ok()) {
       ahead =
           static_cast<int>(std::count_if(waiting->begin(), waiting->end(), [&](const auto& one) {
@@ -261,7 +225,7 @@ Result<job::JobStatus> YarnSite::waiting_status(const hadoop::ApplicationReport&
   const job::JobSpec& spec = (*access)->spec;
   if (status.state == job::JobState::kAllocating) {
     status.waiting_for += base::format("; it will ask for {}", asked_words(spec));
-    const auto queue = resource_manager_.queue(report.queue, soon());
+    const auto queue = cluster_->resource_manager.queue(report.queue, cluster_->soon());
     if (queue.ok()) status.waiting_for += "; " + queue_words(*queue);
     status.waiting_for += label_words_of(spec);
   }
@@ -276,12 +240,12 @@ Result<job::JobStatus> YarnSite::waiting_status(const hadoop::ApplicationReport&
 }
 
 // YARN tells the master what its queue has left, but not what the nodes of a label have.
-std::string YarnSite::label_words_of(const job::JobSpec& spec) {
+std::string YarnJob::label_words_of(const job::JobSpec& spec) {
   const std::set<std::string> labels = labels_of(spec);
   if (labels.empty()) return {};
-  if (!nodes_seen_ || clock_.now() - *nodes_seen_ > kLookAtLabels) {
-    nodes_seen_ = clock_.now();
-    auto nodes = resource_manager_.running_nodes(soon());
+  if (!nodes_seen_ || cluster_->clock.now() - *nodes_seen_ > kLookAtLabels) {
+    nodes_seen_ = cluster_->clock.now();
+    auto nodes = cluster_->resource_manager.running_nodes(cluster_->soon());
     nodes_ = nodes.ok() ? std::move(*nodes) : std::vector<hadoop::NodeReport>();
   }
   if (nodes_.empty()) return {};
@@ -290,107 +254,100 @@ std::string YarnSite::label_words_of(const job::JobSpec& spec) {
   return words;
 }
 
-Result<std::unique_ptr<cluster::LogReader>> YarnSite::logs(std::string_view job,
-                                                           const cluster::LogRequest& request) {
-  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
-  GANGRUN_ASSIGN(const hadoop::ApplicationReport report, resource_manager_.report(id, soon()));
+Result<std::unique_ptr<cluster::LogReader>> YarnJob::logs(std::string_view job,
+                                                          const cluster::LogRequest& request) {
+  GANGRUN_ASSIGN(const hadoop::ApplicationReport report, this->report());
   if (hadoop::is_final(report.state)) {
     GANGRUN_TRY(wait_for_logs(report));
-    return open_aggregated_logs(configuration_, files_, report, request, clock_);
+    return open_aggregated_logs(cluster_->configuration, cluster_->files, report, request,
+                                cluster_->clock);
   }
   GANGRUN_ASSIGN(const JobAccess* access, this->access(report));
-  return open_live_logs(resource_manager_, report.id, *access, request, clock_);
+  return open_live_logs(cluster_->resource_manager, id_, *access, request, cluster_->clock);
 }
 
 // Each node hands in the logs of its containers by itself: what is there before all have is a part.
-Result<> YarnSite::wait_for_logs(hadoop::ApplicationReport report) {
-  const base::Instant deadline = clock_.now() + kHandInTimeout;
-  while (awaits_logs(report, clock_.wall_now()) && clock_.now() < deadline) {
+Result<> YarnJob::wait_for_logs(hadoop::ApplicationReport report) {
+  const base::Instant deadline = cluster_->clock.now() + kHandInTimeout;
+  while (awaits_logs(report, cluster_->clock.wall_now()) && cluster_->clock.now() < deadline) {
     base::pause_for(kLookAtLogs);
-    GANGRUN_ASSIGN(report, resource_manager_.report(report.id, soon()));
+    GANGRUN_ASSIGN(report, this->report());
   }
   return {};
 }
 
-Result<> YarnSite::check_is_own(std::string_view job) {
-  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
-  GANGRUN_ASSIGN(const hadoop::ApplicationReport report, resource_manager_.report(id, soon()));
+Result<> YarnJob::check_is_own() {
+  GANGRUN_ASSIGN(const hadoop::ApplicationReport report, this->report());
   const auto access = this->access(report);
   const bool is_refused = !access.ok() && access.error().code == base::Code::kPermissionDenied;
   return is_refused ? Result<>(access.error()) : Result<>();
 }
 
-Result<YarnSite::Master> YarnSite::master_of(std::string_view job) {
-  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
-  GANGRUN_ASSIGN(const hadoop::ApplicationReport report, resource_manager_.report(id, soon()));
+Result<YarnJob::Master> YarnJob::master() {
+  GANGRUN_ASSIGN(const hadoop::ApplicationReport report, this->report());
   GANGRUN_ASSIGN(const JobAccess* access, this->access(report));
   const auto endpoint = endpoint_of(report, access->fingerprint);
   if (!endpoint) {
-    return base::unavailable(base::format("{} has no master now", hadoop::to_string(id)));
+    return base::unavailable(base::format("{} has no master now", id()));
   }
   return Master{*endpoint, access->secret};
 }
 
-Result<job::ClusterSpec> YarnSite::cluster_spec(std::string_view job, int generation,
-                                                base::Instant deadline) {
-  GANGRUN_ASSIGN(const Master master, master_of(job));
+Result<job::ClusterSpec> YarnJob::cluster_spec(int generation, base::Instant deadline) {
+  GANGRUN_ASSIGN(const Master master, master());
   return wire::fetch_cluster_spec(master.endpoint, master.secret, generation, deadline);
 }
 
-Result<> YarnSite::stop(std::string_view job, bool at_once, const std::string& by) {
-  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
-  GANGRUN_ASSIGN(const hadoop::ApplicationReport report, resource_manager_.report(id, soon()));
+Result<> YarnJob::stop(bool at_once, const std::string& by) {
+  GANGRUN_ASSIGN(const hadoop::ApplicationReport report, this->report());
   if (hadoop::is_final(report.state)) {
-    return base::Error{base::Code::kFailedPrecondition,
-                       base::format("{} has ended already", hadoop::to_string(id))};
+    return base::Error{base::Code::kFailedPrecondition, base::format("{} has ended already", id())};
   }
   const auto access = this->access(report);
   if (access.ok()) {
     if (const auto endpoint = endpoint_of(report, (*access)->fingerprint)) {
-      auto asked = wire::request_stop(*endpoint, (*access)->secret, at_once, by, soon());
+      auto asked = wire::request_stop(*endpoint, (*access)->secret, at_once, by, cluster_->soon());
       if (asked.ok()) return asked;
     }
   }
   // Nobody is there to end it in order: YARN ends it.
-  const base::Instant deadline = soon();
+  const base::Instant deadline = cluster_->soon();
   while (true) {
-    GANGRUN_ASSIGN(const bool ended, resource_manager_.kill(id, by, deadline));
+    GANGRUN_ASSIGN(const bool ended, cluster_->resource_manager.kill(id_, by, deadline));
     if (ended) return {};
-    if (clock_.now() > deadline) {
-      return base::deadline_exceeded(
-          base::format("YARN has not ended {} yet", hadoop::to_string(id)));
+    if (cluster_->clock.now() > deadline) {
+      return base::deadline_exceeded(base::format("YARN has not ended {} yet", id()));
     }
-    GANGRUN_TRY(wait_for_change(job, deadline));
+    GANGRUN_TRY(wait_for_change(deadline));
   }
 }
 
-Result<cluster::Answer> YarnSite::ask(std::string_view job, const cluster::Question& question) {
-  GANGRUN_ASSIGN(const Master master, master_of(job));
-  return wire::ask(master.endpoint, master.secret, question, soon() + question.limit);
+Result<cluster::Answer> YarnJob::ask(const cluster::Question& question) {
+  GANGRUN_ASSIGN(const Master master, master());
+  return wire::ask(master.endpoint, master.secret, question, cluster_->soon() + question.limit);
 }
 
 // With the job's other files while it runs, then in its history; a job may end between two looks.
-Result<std::string> YarnSite::results_folder(const hadoop::ApplicationId& id) {
-  GANGRUN_ASSIGN(const YarnPaths paths, this->paths());
-  for (const std::string& parent : {paths.staging(id), paths.history(id)}) {
-    const auto found = files_.status(parent + kResultsFolder, soon());
+Result<std::string> YarnJob::results_folder() {
+  GANGRUN_ASSIGN(const YarnPaths paths, cluster_->paths());
+  for (const std::string& parent : {paths.staging(id_), paths.history(id_)}) {
+    const auto found = cluster_->files.status(parent + kResultsFolder, cluster_->soon());
     if (found.ok()) return parent + kResultsFolder;
     if (found.error().code != base::Code::kNotFound) return found.error();
   }
   return std::string();
 }
 
-Result<std::vector<cluster::TaskResult>> YarnSite::results(std::string_view job) {
-  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
+Result<std::vector<cluster::TaskResult>> YarnJob::results() {
   std::vector<cluster::TaskResult> results;
   std::vector<hadoop::FileStatus> files;
   std::string looked;
   // The folder moves once, at the end of the job, perhaps just after it was found.
   while (true) {
-    GANGRUN_ASSIGN(const std::string folder, results_folder(id));
+    GANGRUN_ASSIGN(const std::string folder, results_folder());
     if (folder.empty() || folder == looked) return results;
     looked = folder;
-    auto listed = files_.list(folder, soon());
+    auto listed = cluster_->files.list(folder, cluster_->soon());
     if (!listed.ok() && listed.error().code == base::Code::kNotFound) continue;
     if (!listed.ok()) return std::move(listed).error();
     files = *std::move(listed);
@@ -404,36 +361,87 @@ Result<std::vector<cluster::TaskResult>> YarnSite::results(std::string_view job)
   return results;
 }
 
-Result<> YarnSite::read_result(std::string_view job, const job::TaskId& task,
-                               const cluster::ResultSink& sink) {
-  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
+Result<> YarnJob::read_result(const job::TaskId& task, const cluster::ResultSink& sink) {
   std::string looked;
   // As above: what is not there has perhaps just moved to the other place.
   while (true) {
-    GANGRUN_ASSIGN(const std::string folder, results_folder(id));
+    GANGRUN_ASSIGN(const std::string folder, results_folder());
     if (folder.empty() || folder == looked) return cluster::no_result(task);
     looked = folder;
-    auto read = files_.read_to(base::format("{}/{}", folder, cluster::result_name(task)),
-                               wire::kMaxResultBytes, sink, clock_.now() + kResultTimeout);
+    auto read = cluster_->files.read_to(base::format("{}/{}", folder, cluster::result_name(task)),
+                                        wire::kMaxResultBytes, sink,
+                                        cluster_->clock.now() + kResultTimeout);
     if (read.ok() || read.error().code != base::Code::kNotFound) return read;
   }
 }
 
-Result<> YarnSite::wait_for_change(std::string_view, base::Instant deadline) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock_.now());
+Result<> YarnJob::wait_for_change(base::Instant deadline) {
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - cluster_->clock.now());
   const auto pause = std::clamp(left, std::chrono::milliseconds(0), kLookAtYarn);
   base::pause_for(pause);
   return {};
 }
 
-Result<> YarnSite::wait_for_cluster(std::string_view job, base::Instant deadline) {
-  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
-  while (clock_.now() < deadline) {
-    GANGRUN_ASSIGN(const hadoop::ApplicationReport report, resource_manager_.report(id, soon()));
+Result<> YarnJob::wait_for_cluster(base::Instant deadline) {
+  while (cluster_->clock.now() < deadline) {
+    GANGRUN_ASSIGN(const hadoop::ApplicationReport report, this->report());
     if (hadoop::is_final(report.state)) return {};
-    GANGRUN_TRY(wait_for_change(job, deadline));
+    GANGRUN_TRY(wait_for_change(deadline));
   }
   return {};
+}
+
+YarnSite::YarnSite(hadoop::Configuration configuration, hadoop::FileSystem file_system,
+                   hadoop::Account account, const base::Clock& clock)
+    : cluster_(std::make_shared<ClusterClients>(std::move(configuration), std::move(file_system),
+                                                std::move(account), clock)) {}
+
+Result<std::vector<cluster::ListedJob>> YarnSite::list() {
+  hadoop::ResourceManagerClient::Filter filter;
+  filter.types = {kApplicationType};
+  GANGRUN_ASSIGN(auto applications,
+                 cluster_->resource_manager.applications(filter, cluster_->soon()));
+  std::sort(applications.begin(), applications.end(),
+            [](const auto& one, const auto& other) { return one.id > other.id; });
+  std::vector<cluster::ListedJob> jobs;
+  jobs.reserve(applications.size());
+  int left = kMostJournals;
+  for (const auto& report : applications) {
+    // If a job's masters could not tell its end, only its journal has it; and YARN is not told what
+    // a task that failed has said.
+    const bool is_read = (has_lost_its_master(report) || has_failed(report)) &&
+                         report.user == cluster_->account.user && left-- > 0;
+    const base::Instant asked = cluster_->clock.now();
+    Result<job::JobStatus> status = status_from(report, cluster_->clock.wall_now());
+    if (is_read) {
+      Result<job::JobStatus> known = YarnJob(report.id, cluster_).ended_status(report);
+      if (known.ok()) status = std::move(known);
+    }
+    jobs.push_back({*std::move(status)});
+    if (cluster_->clock.now() - asked > kLongestRead) left = 0;
+  }
+  return jobs;
+}
+
+Result<std::unique_ptr<YarnJob>> YarnSite::find_job(std::string_view name) {
+  if (name != "last") {
+    GANGRUN_ASSIGN(const hadoop::ApplicationId id, hadoop::application_id_from(name));
+    return std::make_unique<YarnJob>(id, cluster_);
+  }
+  hadoop::ResourceManagerClient::Filter filter;
+  filter.types = {kApplicationType};
+  filter.own_only = true;
+  GANGRUN_ASSIGN(const auto applications,
+                 cluster_->resource_manager.applications(filter, cluster_->soon()));
+  const auto newest = std::ranges::max_element(applications, {}, &hadoop::ApplicationReport::id);
+  if (newest == applications.end()) return base::not_found("the cluster has no job of yours");
+  return std::make_unique<YarnJob>(newest->id, cluster_);
+}
+
+Result<std::unique_ptr<cluster::Job>> YarnSite::find(std::string_view name) {
+  GANGRUN_ASSIGN(std::unique_ptr<cluster::Job> found, find_job(name));
+  return found;
 }
 
 }  // namespace gangrun::yarn

@@ -21,41 +21,34 @@ bool is_hidden(const std::string& name) { return name.empty() || name.front() ==
 
 }  // namespace
 
-Result<std::string> YarnSite::id_of(std::string_view job) {
-  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
-  return hadoop::to_string(id);
-}
-
-Result<std::string> YarnSite::ended_job(std::string_view job) {
-  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
-  std::string name = hadoop::to_string(id);
-  const auto report = resource_manager_.report(id, soon());
+Result<> YarnJob::check_has_ended() {
+  const std::string name = id();
+  const auto report = this->report();
   if (report.ok()) {
-    if (report->user != account_.user) {
+    if (report->user != cluster_->account.user) {
       return base::Error{
           base::Code::kPermissionDenied,
           base::format("{} is a job of {}, who alone can remove it", name, report->user)};
     }
-    if (hadoop::is_final(report->state)) return name;
+    if (hadoop::is_final(report->state)) return {};
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("{} has not ended; gangrun kill {} ends it", name, name)};
   }
   if (report.error().code != base::Code::kNotFound) return report.error();
   // YARN forgets jobs that have ended; what is kept of them stays.
-  GANGRUN_ASSIGN(const YarnPaths paths, this->paths());
-  for (const std::string& folder : {paths.history(id), paths.staging(id)}) {
-    if (files_.status(folder, soon()).ok()) return name;
+  GANGRUN_ASSIGN(const YarnPaths paths, cluster_->paths());
+  for (const std::string& folder : {paths.history(id_), paths.staging(id_)}) {
+    if (cluster_->files.status(folder, cluster_->soon()).ok()) return {};
   }
   return report.error();
 }
 
-Result<std::vector<FarOutput>> YarnSite::outputs(std::string_view job, const std::string& task) {
-  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
-  GANGRUN_ASSIGN(const YarnPaths paths, this->paths());
-  const std::string top = paths.history(id) + kOutputsFolder;
+Result<std::vector<FarOutput>> YarnJob::outputs(const std::string& task) {
+  GANGRUN_ASSIGN(const YarnPaths paths, cluster_->paths());
+  const std::string top = paths.history(id_) + kOutputsFolder;
   std::vector<FarOutput> outputs;
   std::deque<std::pair<std::string, std::string>> folders;  // of which task, and what below it
-  auto tasks = files_.list(top, soon());
+  auto tasks = cluster_->files.list(top, cluster_->soon());
   if (!tasks.ok() && tasks.error().code == base::Code::kNotFound) return outputs;
   if (!tasks.ok()) return std::move(tasks).error();
   for (const hadoop::FileStatus& each : *tasks) {
@@ -65,8 +58,9 @@ Result<std::vector<FarOutput>> YarnSite::outputs(std::string_view job, const std
   while (!folders.empty()) {
     const auto [owner, inside] = std::move(folders.front());
     folders.pop_front();
-    GANGRUN_ASSIGN(const auto listed,
-                   files_.list(base::format("{}/{}{}", top, owner, inside), soon()));
+    GANGRUN_ASSIGN(
+        const auto listed,
+        cluster_->files.list(base::format("{}/{}{}", top, owner, inside), cluster_->soon()));
     if (listed.empty() && !inside.empty()) {
       outputs.push_back({.task = owner, .name = inside.substr(1), .is_folder = true});
     }
@@ -89,22 +83,19 @@ Result<std::vector<FarOutput>> YarnSite::outputs(std::string_view job, const std
   return outputs;
 }
 
-Result<> YarnSite::read_output(std::string_view job, const FarOutput& output,
-                               const cluster::ResultSink& sink) {
+Result<> YarnJob::read_output(const FarOutput& output, const cluster::ResultSink& sink) {
   if (output.bytes == 0) return {};
-  GANGRUN_ASSIGN(const hadoop::ApplicationId id, find(job));
-  GANGRUN_ASSIGN(const YarnPaths paths, this->paths());
-  return files_.read_to(
-      base::format("{}{}/{}/{}", paths.history(id), kOutputsFolder, output.task, output.name),
-      output.bytes, sink, clock_.now() + kReadLimit);
+  GANGRUN_ASSIGN(const YarnPaths paths, cluster_->paths());
+  return cluster_->files.read_to(
+      base::format("{}{}/{}/{}", paths.history(id_), kOutputsFolder, output.task, output.name),
+      output.bytes, sink, cluster_->clock.now() + kReadLimit);
 }
 
-Result<> YarnSite::remove(std::string_view job) {
-  GANGRUN_ASSIGN(const std::string name, ended_job(job));
-  GANGRUN_ASSIGN(const hadoop::ApplicationId id, hadoop::application_id_from(name));
-  GANGRUN_ASSIGN(const YarnPaths paths, this->paths());
-  for (const std::string& folder : {paths.staging(id), paths.history(id)}) {
-    const auto removed = files_.remove(folder, true, clock_.now() + kRemoveLimit);
+Result<> YarnJob::remove() {
+  GANGRUN_TRY(check_has_ended());
+  GANGRUN_ASSIGN(const YarnPaths paths, cluster_->paths());
+  for (const std::string& folder : {paths.staging(id_), paths.history(id_)}) {
+    const auto removed = cluster_->files.remove(folder, true, cluster_->clock.now() + kRemoveLimit);
     if (!removed.ok()) return removed.error().context(base::format("{} is still there", folder));
   }
   return {};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "job/exit_report.h"
 #include "kubernetes/commands/detached_logs.h"
 #include "kubernetes/commands/first_pods.h"
+#include "kubernetes/commands/pods_record.h"
 #include "kubernetes/pods/detached_status.h"
 #include "kubernetes/pods/errands.h"
 #include "kubernetes/pods/kubernetes_rules.h"
@@ -205,142 +208,174 @@ Result<cluster::Answer> ask_pods(PodsWay& way, const cluster::Question& question
   return answer;
 }
 
-}  // namespace
-
-Result<std::optional<KubernetesSite::Found>> KubernetesSite::find(std::string_view job) {
-  GANGRUN_ASSIGN(const auto ids, host::job_ids(home_));
-  GANGRUN_ASSIGN(const std::string id, host::resolve_job(ids, job));
-  const host::JobPaths paths = host::paths_of(home_, id);
+// None: the job is none of those.
+Result<std::optional<PodsRecord>> record_of(const host::JobPaths& paths) {
   auto record = read_pods_record(paths);
-  if (!record.ok()) return host::as_damage(std::move(record).error());
-  if (!*record) return std::optional<Found>();
-  return std::optional(Found{paths, **std::move(record)});
+  return record.ok() ? std::move(record) : host::as_damage(std::move(record).error());
 }
 
-Result<PodsWay*> KubernetesSite::way_to(const Found& found) {
-  if (way_ == nullptr || way_folder_ != found.paths.folder) {
-    way_.reset();
-    GANGRUN_ASSIGN(way_, way_to_pods(context_, found.paths, found.record));
-    way_folder_ = found.paths.folder;
+// A job that no client leads. What other commands write into its record is read before each
+// question.
+class DetachedJob final : public cluster::Job {
+ public:
+  // `on_this_machine`: the same job as its folder has it; null: results are not asked for.
+  DetachedJob(const client::Context& context, host::JobPaths paths, PodsRecord record,
+              std::unique_ptr<cluster::Job> on_this_machine)
+      : context_(context),
+        paths_(std::move(paths)),
+        record_(std::move(record)),
+        on_this_machine_(std::move(on_this_machine)) {}
+
+  [[nodiscard]] std::string id() const override {
+    return std::filesystem::path(paths_.folder).filename().string();
+  }
+  Result<job::JobStatus> status() override;
+  Result<std::unique_ptr<cluster::LogReader>> logs(const cluster::LogRequest& request) override;
+  Result<job::ClusterSpec> cluster_spec(int generation, base::Instant deadline) override;
+  Result<> stop(bool at_once, const std::string& by) override;
+  Result<cluster::Answer> ask(const cluster::Question& question) override;
+  Result<std::vector<cluster::TaskResult>> results() override {
+    return on_this_machine_->results();
+  }
+  Result<> read_result(const job::TaskId& task, const cluster::ResultSink& sink) override {
+    return on_this_machine_->read_result(task, sink);
+  }
+  Result<> wait_for_change(base::Instant deadline) override;
+
+  // The status by its pods, as far as the record tells of them.
+  Result<job::JobStatus> look();
+  [[nodiscard]] job::JobStatus as_of_last(const std::string& trouble) const;
+
+ private:
+  Result<> read_again();
+  Result<PodsWay*> way();
+
+  const client::Context& context_;
+  const host::JobPaths paths_;
+  PodsRecord record_;
+  const std::unique_ptr<cluster::Job> on_this_machine_;
+  std::unique_ptr<PodsWay> way_;
+};
+
+Result<> DetachedJob::read_again() {
+  GANGRUN_ASSIGN(auto record, record_of(paths_));
+  if (!record) return base::not_found(base::format("there is no job {} any more", id()));
+  record_ = *std::move(record);
+  return {};
+}
+
+Result<PodsWay*> DetachedJob::way() {
+  if (way_ == nullptr) {
+    GANGRUN_ASSIGN(way_, way_to_pods(context_, paths_, record_));
   }
   return way_.get();
 }
 
-Result<job::JobStatus> KubernetesSite::look(Found& found) {
-  PodsRecord& record = found.record;
-  if (record.has_settled) return record.last_seen;
-  GANGRUN_ASSIGN(PodsWay* const way, way_to(found));
+Result<job::JobStatus> DetachedJob::status() {
+  GANGRUN_TRY(read_again());
+  return look();
+}
+
+Result<job::JobStatus> DetachedJob::look() {
+  if (record_.has_settled) return record_.last_seen;
+  GANGRUN_ASSIGN(PodsWay* const way, this->way());
   GANGRUN_ASSIGN(const auto pods, pods_of(*way));
-  const bool had_ended = job::is_final(record.last_seen.state);
-  job::JobStatus status = status_by(record, *way->manifests, pods);
-  status.submitted = record.last_seen.submitted;
-  status.folder = found.paths.folder;
+  const bool had_ended = job::is_final(record_.last_seen.state);
+  job::JobStatus status = status_by(record_, *way->manifests, pods);
+  status.submitted = record_.last_seen.submitted;
+  status.folder = paths_.folder;
   const std::string place = pods::where_pods_work(*way->manifests);
   std::erase(status.notes, place);
   status.notes.push_back(place);
   set_times(status, context_.clock.wall_now());
   const bool failed = !had_ended && status.state == job::JobState::kFailed;
   if (failed && status.cause && status.cause->task) add_last_lines(*way, *status.cause);
-  record.last_seen.elapsed_ms = status.elapsed_ms;
-  if (record.last_seen == status) return status;
-  record.last_seen = status;
-  record.has_settled = pods::has_settled(status);
-  GANGRUN_TRY(write_pods_record(found.paths, record));
+  record_.last_seen.elapsed_ms = status.elapsed_ms;
+  if (record_.last_seen == status) return status;
+  record_.last_seen = status;
+  record_.has_settled = pods::has_settled(status);
+  GANGRUN_TRY(write_pods_record(paths_, record_));
   return status;
 }
 
-job::JobStatus KubernetesSite::as_of_last(const Found& found, const std::string& trouble) const {
-  job::JobStatus status = found.record.last_seen;
+job::JobStatus DetachedJob::as_of_last(const std::string& trouble) const {
+  job::JobStatus status = record_.last_seen;
   set_times(status, context_.clock.wall_now());
   status.notes.push_back(base::format("as last seen: {}", trouble));
   return status;
 }
+
+Result<std::unique_ptr<cluster::LogReader>> DetachedJob::logs(const cluster::LogRequest& request) {
+  GANGRUN_TRY(read_again());
+  GANGRUN_ASSIGN(auto way, way_to_pods(context_, paths_, record_));
+  GANGRUN_ASSIGN(const auto pods, pods_of(*way));
+  if (pods.empty()) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("the pods of {} are gone, and their logs with them", id())};
+  }
+  return std::unique_ptr<cluster::LogReader>(
+      std::make_unique<DetachedLogs>(std::move(way), request));
+}
+
+Result<job::ClusterSpec> DetachedJob::cluster_spec(int generation, base::Instant /*deadline*/) {
+  GANGRUN_ASSIGN(const PodsWay* way, this->way());
+  if (generation <= 1) return first_cluster_spec(*way->manifests);
+  return base::deadline_exceeded("a detached job on Kubernetes has one generation only");
+}
+
+Result<> DetachedJob::stop(bool at_once, const std::string& by) {
+  GANGRUN_ASSIGN(PodsWay* const way, this->way());
+  // The job's state until now goes with its pods, so it is read first.
+  GANGRUN_TRY(status());
+  const bool had_ended = job::is_final(record_.last_seen.state);
+  // Before anything ends: whoever looks then knows why.
+  if (!had_ended) GANGRUN_TRY(write_stop(paths_, by));
+  Result<> deleted = delete_all(*way, at_once);
+  if (!deleted.ok() && !had_ended && record_.stopped_by.empty()) forget_stop(paths_);
+  return deleted;
+}
+
+Result<cluster::Answer> DetachedJob::ask(const cluster::Question& question) {
+  GANGRUN_ASSIGN(PodsWay* const way, this->way());
+  return ask_pods(*way, question);
+}
+
+Result<> DetachedJob::wait_for_change(base::Instant deadline) {
+  GANGRUN_ASSIGN(PodsWay* const way, this->way());
+  (void)way->loop.run_until([] { return false; },
+                            std::min(deadline, way->loop.now() + kPodsInterval));
+  return {};
+}
+
+}  // namespace
 
 Result<std::vector<cluster::ListedJob>> KubernetesSite::list() {
   GANGRUN_ASSIGN(auto jobs, others_->list());
   std::set<std::string> silent;  // servers
   for (cluster::ListedJob& listed : jobs) {
     job::JobStatus& status = listed.status;
-    auto found = find(status.id);
-    if (!found.ok() && listed.unreadable.empty()) listed.unreadable = found.error().message;
-    if (!found.ok() || !*found || !listed.unreadable.empty()) continue;
-    const std::string server = (*found)->record.server;
+    const host::JobPaths paths = host::paths_of(home_, status.id);
+    auto record = record_of(paths);
+    if (!record.ok() && listed.unreadable.empty()) listed.unreadable = record.error().message;
+    if (!record.ok() || !*record || !listed.unreadable.empty()) continue;
+    const std::string server = (*record)->server;
+    DetachedJob job(context_, paths, **std::move(record), nullptr);
     auto looked = silent.contains(server)
                       ? Result<job::JobStatus>(base::unavailable(server + " does not answer"))
-                      : look(**found);
+                      : job.look();
     if (!looked.ok()) silent.insert(server);
-    status = looked.ok() ? *std::move(looked) : as_of_last(**found, looked.error().message);
+    status = looked.ok() ? *std::move(looked) : job.as_of_last(looked.error().message);
   }
   return jobs;
 }
 
-Result<job::JobStatus> KubernetesSite::status(std::string_view job) {
-  GANGRUN_ASSIGN(auto found, find(job));
-  return found ? look(*found) : others_->status(job);
-}
-
-Result<std::unique_ptr<cluster::LogReader>> KubernetesSite::logs(
-    std::string_view job, const cluster::LogRequest& request) {
-  GANGRUN_ASSIGN(const auto found, find(job));
-  if (!found) return others_->logs(job, request);
-  GANGRUN_ASSIGN(auto way, way_to_pods(context_, found->paths, found->record));
-  GANGRUN_ASSIGN(const auto pods, pods_of(*way));
-  if (pods.empty()) {
-    return base::Error{base::Code::kFailedPrecondition,
-                       base::format("the pods of {} are gone, and their logs with them",
-                                    way->manifests->input().job_id)};
-  }
-  return std::unique_ptr<cluster::LogReader>(
-      std::make_unique<DetachedLogs>(std::move(way), request));
-}
-
-Result<job::ClusterSpec> KubernetesSite::cluster_spec(std::string_view job, int generation,
-                                                      base::Instant deadline) {
-  GANGRUN_ASSIGN(const auto found, find(job));
-  if (!found) return others_->cluster_spec(job, generation, deadline);
-  GANGRUN_ASSIGN(const PodsWay* way, way_to(*found));
-  if (generation <= 1) return first_cluster_spec(*way->manifests);
-  return base::deadline_exceeded("a detached job on Kubernetes has one generation only");
-}
-
-Result<> KubernetesSite::stop(std::string_view job, bool at_once, const std::string& by) {
-  GANGRUN_ASSIGN(auto found, find(job));
-  if (!found) return others_->stop(job, at_once, by);
-  GANGRUN_ASSIGN(PodsWay* const way, way_to(*found));
-  // The job's state until now goes with its pods, so it is read first.
-  GANGRUN_TRY(look(*found));
-  const bool had_ended = job::is_final(found->record.last_seen.state);
-  // Before anything ends: whoever looks then knows why.
-  if (!had_ended) GANGRUN_TRY(write_stop(found->paths, by));
-  Result<> deleted = delete_all(*way, at_once);
-  if (!deleted.ok() && !had_ended && found->record.stopped_by.empty()) forget_stop(found->paths);
-  return deleted;
-}
-
-Result<cluster::Answer> KubernetesSite::ask(std::string_view job,
-                                            const cluster::Question& question) {
-  GANGRUN_ASSIGN(const auto found, find(job));
-  if (!found) return others_->ask(job, question);
-  GANGRUN_ASSIGN(PodsWay* const way, way_to(*found));
-  return ask_pods(*way, question);
-}
-
-Result<std::vector<cluster::TaskResult>> KubernetesSite::results(std::string_view job) {
-  return others_->results(job);
-}
-
-Result<> KubernetesSite::read_result(std::string_view job, const job::TaskId& task,
-                                     const cluster::ResultSink& sink) {
-  return others_->read_result(job, task, sink);
-}
-
-Result<> KubernetesSite::wait_for_change(std::string_view job, base::Instant deadline) {
-  GANGRUN_ASSIGN(const auto found, find(job));
-  if (!found) return others_->wait_for_change(job, deadline);
-  GANGRUN_ASSIGN(PodsWay* const way, way_to(*found));
-  (void)way->loop.run_until([] { return false; },
-                            std::min(deadline, way->loop.now() + kPodsInterval));
-  return {};
+Result<std::unique_ptr<cluster::Job>> KubernetesSite::find(std::string_view name) {
+  GANGRUN_ASSIGN(std::unique_ptr<cluster::Job> job, others_->find(name));
+  const host::JobPaths paths = host::paths_of(home_, job->id());
+  GANGRUN_ASSIGN(auto record, record_of(paths));
+  if (!record) return job;
+  return std::unique_ptr<cluster::Job>(
+      std::make_unique<DetachedJob>(context_, paths, *std::move(record), std::move(job)));
 }
 
 }  // namespace gangrun::kubernetes::commands

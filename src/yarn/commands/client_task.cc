@@ -111,12 +111,12 @@ class ClientSession {
       : task_(task),
         context_(context),
         allocation_limit_(task.spec.timeouts.allocation, context.clock.now()),
-        watch_(loop_, task.job, kTaskInterval,
+        watch_(loop_, kTaskInterval,
                {[this](const job::JobStatus& status) { return on_status(status); },
                 [this](const std::string& sentence) { tell(sentence); }}),
         spec_worker_(loop_, 1) {}
 
-  Result<> start(const MakeSite& make_site);
+  Result<> start(const FindJob& find_job);
   client::ExitStatus wait();
 
  private:
@@ -154,21 +154,21 @@ class ClientSession {
   std::optional<process::Child> child_;
   std::optional<process::Exit> exit_;
   client::JobWatch watch_;
-  std::unique_ptr<cluster::Site> spec_site_;
+  std::unique_ptr<cluster::Job> of_spec_;
   // Last: what runs on it uses the others.
   net::Workers spec_worker_;
 };
 
-Result<> ClientSession::start(const MakeSite& make_site) {
-  GANGRUN_ASSIGN(auto status_site, make_site());
-  GANGRUN_ASSIGN(auto stop_site, make_site());
-  GANGRUN_ASSIGN(spec_site_, make_site());
+Result<> ClientSession::start(const FindJob& find_job) {
+  GANGRUN_ASSIGN(auto of_status, find_job());
+  GANGRUN_ASSIGN(auto of_orders, find_job());
+  GANGRUN_ASSIGN(of_spec_, find_job());
   GANGRUN_ASSIGN(
       guard_, client::EndingGuard::start_in(loop_, {.signals = host::job_signals(),
                                                     .on_signal = [this](int n) { on_signal(n); }}));
   guard_->set_words(untold_words());
   tell(base::format("{}: client:0 starts here when all tasks have reported", task_.job));
-  watch_.start(std::move(status_site), std::move(stop_site));
+  watch_.start(std::move(of_status), std::move(of_orders));
   ask_for_spec();
   return {};
 }
@@ -195,8 +195,8 @@ base::Duration ClientSession::on_status(const job::JobStatus& status) {
 
 void ClientSession::ask_for_spec() {
   const auto asked = spec_worker_.run(
-      [site = spec_site_.get(), id = task_.job, deadline = context_.clock.now() + kSpecWait] {
-        return site->cluster_spec(id, 1, deadline);
+      [job = of_spec_.get(), deadline = context_.clock.now() + kSpecWait] {
+        return job->cluster_spec(1, deadline);
       },
       [this](Result<job::ClusterSpec> spec) { on_spec(std::move(spec)); });
   if (!asked.ok()) on_spec(asked.error());
@@ -339,10 +339,10 @@ client::ExitStatus ClientSession::end_status() {
 
 }  // namespace
 
-client::ExitStatus run_client_task(const ClientTask& task, const MakeSite& make_site,
+client::ExitStatus run_client_task(const ClientTask& task, const FindJob& find_job,
                                    client::Context& context) {
   ClientSession session(task, context);
-  const Result<> started = session.start(make_site);
+  const Result<> started = session.start(find_job);
   if (!started.ok()) return client::fail(context, started.error());
   return session.wait();
 }

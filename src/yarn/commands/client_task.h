@@ -22,14 +22,14 @@ struct ClientTask {
   bool ends_job = false;
 };
 
-// Each thread asks with a site of its own.
-using MakeSite = std::function<base::Result<std::unique_ptr<cluster::Site>>()>;
+// Each thread asks in a way of its own.
+using FindJob = std::function<base::Result<std::unique_ptr<cluster::Job>>()>;
 
 // Runs client:0 of a job on this terminal, with our own standard input and output: waits for the
 // cluster spec, of which it is no part, starts the job's command with the same variables as the
 // tasks have, and waits for its end, or for the job's, which ends it. What it ends with says how
 // the client did.
-client::ExitStatus run_client_task(const ClientTask& task, const MakeSite& make_site,
+client::ExitStatus run_client_task(const ClientTask& task, const FindJob& find_job,
                                    client::Context& context);
 
 }  // namespace gangrun::yarn::commands

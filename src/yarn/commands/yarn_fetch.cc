@@ -39,10 +39,9 @@ bool is_here(const std::string& path, const yarn::FarOutput& output) {
 }  // namespace
 
 Result<> fetch_far_outputs(
-    yarn::YarnSite& site, const std::string& job, const std::string& task,
-    const std::string& folder,
+    yarn::YarnJob& job, const std::string& task, const std::string& folder,
     const std::function<void(const std::string&, std::uint64_t, std::uint64_t)>& progress) {
-  GANGRUN_ASSIGN(const auto outputs, site.outputs(job, task));
+  GANGRUN_ASSIGN(const auto outputs, job.outputs(task));
   std::vector<std::string> skipped;
   const auto note_skipped = [&skipped](const cluster::BroughtFiles& files) {
     std::string words = files.skipped_words();
@@ -64,7 +63,7 @@ Result<> fetch_far_outputs(
     // One that has no place here does not stop the others.
     if (note_skipped(files) || output.is_folder) continue;
     progress(shown, 0, output.bytes);
-    GANGRUN_TRY(site.read_output(job, output, [&](std::string_view piece) -> Result<> {
+    GANGRUN_TRY(job.read_output(output, [&](std::string_view piece) -> Result<> {
       GANGRUN_TRY(files.add(piece));
       progress(shown, files.of_last(), output.bytes);
       return {};

@@ -12,8 +12,7 @@ namespace gangrun::yarn::commands {
 // `folder`: of all tasks, or of one ("worker-0"). What is there already as it is on the cluster is
 // not brought again.
 base::Result<> fetch_far_outputs(
-    yarn::YarnSite& site, const std::string& job, const std::string& task,
-    const std::string& folder,
+    yarn::YarnJob& job, const std::string& task, const std::string& folder,
     const std::function<void(const std::string& name, std::uint64_t got, std::uint64_t size)>&
         progress);
 

@@ -36,24 +36,21 @@ class YarnJobs final : public client::OwnJobs {
     const auto access = hadoop_access(context);
     return access.ok() ? yarn_page_url((*access)->configuration, job) : std::string();
   }
-  [[nodiscard]] Result<std::string> id_of(const std::string& job,
-                                          const client::Context& context) const override {
-    GANGRUN_ASSIGN(const auto access, hadoop_access(context));
-    return yarn_site(*access, context)->id_of(job);
-  }
   [[nodiscard]] Result<> fetch(const std::string& job, const std::string& task,
                                const std::string& folder, client::TransferProgress& progress,
                                client::Context& context) const override {
     GANGRUN_ASSIGN(const auto access, hadoop_access(context));
-    const auto site = yarn_site(*access, context);
-    return fetch_far_outputs(*site, job, task, folder,
+    GANGRUN_ASSIGN(const auto found, yarn_site(*access, context)->find_job(job));
+    return fetch_far_outputs(*found, task, folder,
                              [&progress](const std::string& name, std::uint64_t got,
                                          std::uint64_t size) { progress.show(name, got, size); });
   }
   [[nodiscard]] Result<std::string> ended_job(const std::string& job,
                                               const client::Context& context) const override {
     GANGRUN_ASSIGN(const auto access, hadoop_access(context));
-    return yarn_site(*access, context)->ended_job(job);
+    GANGRUN_ASSIGN(const auto found, yarn_site(*access, context)->find_job(job));
+    GANGRUN_TRY(found->check_has_ended());
+    return found->id();
   }
   [[nodiscard]] Result<> remove(const std::string& job, client::Context& context) const override {
     GANGRUN_ASSIGN(const auto access, hadoop_access(context));
@@ -64,7 +61,8 @@ class YarnJobs final : public client::OwnJobs {
                                                .gives_back = true}));
     guard->set_words(base::format(
         "interrupted: whether all of {0} is removed is not known; `gangrun rm {0}` goes on", job));
-    return yarn_site(*access, context)->remove(job);
+    GANGRUN_ASSIGN(const auto found, yarn_site(*access, context)->find_job(job));
+    return found->remove();
   }
 };
 

@@ -56,10 +56,9 @@ class YarnSession {
         soon_started_(context.clock.now() + kSoonStarted),
         context_(context),
         access_(access),
-        watch_(loop_, id_, kStatusInterval,
+        watch_(loop_, kStatusInterval,
                {[this](const job::JobStatus& status) { return on_status(status); },
                 [this](const std::string& sentence) { display_->warning(sentence); }}),
-        lines_site_(yarn_site(access, context)),
         lines_worker_(loop_, 1) {}
 
   Result<> start(const client::DisplayOptions& options);
@@ -95,7 +94,7 @@ class YarnSession {
   net::Timer lines_timer_;
   const HadoopAccess& access_;
   client::JobWatch watch_;
-  std::unique_ptr<yarn::YarnSite> lines_site_;
+  std::unique_ptr<yarn::YarnJob> of_lines_;
   std::unique_ptr<cluster::LogReader> reader_;
   // Last: what runs on it uses the others.
   net::Workers lines_worker_;
@@ -108,9 +107,13 @@ Result<> YarnSession::start(const client::DisplayOptions& options) {
                                                     .on_signal = [this](int n) { on_signal(n); }}));
   guard_->set_words(ours_ ? untold_words()
                           : base::format("detached from {}, which does not answer", id_));
-  auto status_site = yarn_site(access_, context_);
-  GANGRUN_ASSIGN(status_, status_site->status(id_));
-  if (!job::is_final(status_.state)) GANGRUN_TRY(status_site->check_is_own(id_));
+  // Each thread has connections of its own.
+  const auto find = [this] { return yarn_site(access_, context_)->find_job(id_); };
+  GANGRUN_ASSIGN(auto of_status, find());
+  GANGRUN_ASSIGN(auto of_orders, find());
+  GANGRUN_ASSIGN(of_lines_, find());
+  GANGRUN_ASSIGN(status_, of_status->status());
+  if (!job::is_final(status_.state)) GANGRUN_TRY(of_status->check_is_own());
   std::vector<job::TaskId> tasks;
   for (const job::TaskStatus& task : status_.tasks) tasks.push_back(task.task);
   client::ViewOptions view = client::view_options(options, tasks);
@@ -119,7 +122,7 @@ Result<> YarnSession::start(const client::DisplayOptions& options) {
       std::make_unique<client::JobDisplay>(loop_, context_, view, [this] { return status_; });
   display_->start(status_);
   tell_notes();
-  watch_.start(std::move(status_site), yarn_site(access_, context_));
+  watch_.start(std::move(of_status), std::move(of_orders));
   if (display_->wants_lines()) fetch_lines();
   return {};
 }
@@ -162,7 +165,7 @@ void YarnSession::fetch_lines() {
   const auto asked = lines_worker_.run(
       [this]() -> Lines {
         if (!reader_) {
-          GANGRUN_ASSIGN(reader_, lines_site_->logs(id_, {}));
+          GANGRUN_ASSIGN(reader_, of_lines_->logs({}));
         }
         return reader_->next(context_.clock.now() + kLinesWait);
       },

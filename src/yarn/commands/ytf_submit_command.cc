@@ -77,7 +77,7 @@ client::ExitStatus run_client(const YtfOptions& options, const std::string& id,
                         .script = script_here(options, context),
                         .ends_job = options.client_ends_job};
   return run_client_task(
-      task, [&context, &id] { return client::site_of(context, id); }, context);
+      task, [&context, &id] { return client::find_job(context, id); }, context);
 }
 
 client::ExitStatus submit(const YtfOptions& options, client::Context& context) {
