@@ -8,7 +8,7 @@ from house import cpp_files, read, report
 
 # What only some kinds of tasks have, as code names it.
 KINDS = re.compile(r"""
-    \bAgents\b | \bagents:: | \bregistry:: | \bcluster::Cluster\b
+    \bAgents\b | \b(?:agents|wire):: | \bLauncher\b
     | \b(?:direct|joining|joined|pods?|sessions?)_?\b
     | \#include[ ]"(?:agents/|wire/|cluster/launcher\.h|(?:local|ssh|yarn|kubernetes|spark)/)
     """, re.VERBOSE | re.IGNORECASE)
@@ -28,7 +28,8 @@ def test_no_file_of_the_master_names_a_kind_of_tasks():
 
 
 @pytest.mark.parametrize("code, is_named", [
-    ("registry::Server server_;", True),
+    ("agents::Server server_;", True),
+    ("std::unique_ptr<cluster::Launcher> launcher;", True),
     ("if (settings_.joining != nullptr) return;", True),
     ('#include "kubernetes/pods/pod_runs.h"', True),
     ('#include "cluster/tasks.h"', False),

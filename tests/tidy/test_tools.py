@@ -225,7 +225,7 @@ def test_a_line_is_covered_when_one_of_its_copies_ran(tmp_path, capsys):
     assert (result["gang"]["percent"], result["gang"]["passed"]) == (33.33, False)
     coverage.show(result, missing=True)
     shown = capsys.readouterr().out
-    assert "not run: 2-3" in shown and shown.endswith("0 passed, 3 failed\n")
+    assert "not run: 2-3" in shown and shown.endswith(f"0 passed, {len(coverage.ROOMS)} failed\n")
 
 
 @pytest.mark.parametrize("covered, passed", [(949, False), (950, False), (951, True), (1000, True)])

@@ -140,7 +140,7 @@ WITHOUT_PYTEST = {
     "threads": ("Unit tests of rooms with threads, with the thread sanitizer.", threads),
     "aarch64": ("The agent and the rooms base, feed and records, compiled for aarch64 and run under emulation.", aarch64),
     "simulation": ("Forty thousand schedules of deaths, delays and partitions.", simulation),
-    "coverage": ("The lines of gang, journal and registry that their tests and the simulation run.", coverage),
+    "coverage": ("The lines of the rooms that keep a job alive that their tests and the simulation run.", coverage),
     "fuzz": ("Every parser of outside bytes, half a minute each.", fuzz),
     "lint": ("clang-tidy over all sources.", lint),
     "storm": ("Random kills and freezes here and over ssh, 300 runs or an hour; STORM_SEED and STORM_RUNS choose them.", storm),
