@@ -118,19 +118,17 @@ client::ExitStatus Attached::wait() {
   return exit_status;
 }
 
-client::ExitStatus attach(const AttachOptions& options, client::Context& context) {
-  const auto good = client::check_display(options.display);
-  if (!good.ok()) return fail(context, good.error());
+base::Result<client::ExitStatus> attach(const AttachOptions& options, client::Context& context) {
+  GANGRUN_TRY(client::check_display(options.display));
   if (const client::Place* place = context.places.with_job(options.job)) {
     return place->own_jobs()->attach(options.job, options.display, context);
   }
-  const auto job = client::find_job(context, options.job);
-  if (!job.ok()) return fail(context, job.error());
-  Attached attached(**job, options, context);
+  GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
+  Attached attached(*job, options, context);
   const auto started = attached.start();
   if (started.ok()) return attached.wait();
   context.console.stop_deferring();
-  return fail(context, started.error());
+  return started.error();
 }
 
 }  // namespace
@@ -145,9 +143,7 @@ void add_attach(CLI::App& app, Request& request) {
              "Ctrl-C detaches; the job keeps running. When the job ends, exits as `run` "
              "would.\nJOB is an id, the unambiguous beginning of one, or last; without "
              "it, the last one.\n\nExample:\n  gangrun run --detach job.yaml && gangrun attach\n");
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return attach(*options, context); };
-  });
+  acts(*command, request, options, attach);
 }
 
 }  // namespace gangrun::cli

@@ -2,17 +2,16 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "cli/command_builder.h"
 #include "client/context.h"
 #include "client/fail.h"
 #include "client/sites.h"
-
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
-class App;
-}  // namespace CLI
 
 namespace gangrun::cli {
 
@@ -25,6 +24,18 @@ struct Request {
   // add_job().
   std::map<const CLI::App*, std::function<void(const client::Context&)>> find_jobs{};
 };
+
+// The command does this with options that it owns; an error is told, and is its end.
+template <typename Options>
+void acts(CLI::App& command, Request& request, std::shared_ptr<Options> options,
+          base::Result<client::ExitStatus> (*act)(const Options&, client::Context&)) {
+  on_chosen(command, [&request, options = std::move(options), act] {
+    request.action = [options, act](client::Context& context) {
+      const auto status = act(*options, context);
+      return status.ok() ? *status : client::fail(context, status.error());
+    };
+  });
+}
 
 // JOB of a command: an id, the unambiguous beginning of one, or `last`, which is the id of the job
 // that it means once the command acts, and is meant where none is `required` and none is given.

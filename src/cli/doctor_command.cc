@@ -42,7 +42,7 @@ client::ExitStatus show_checks(const client::Examination& examined, std::string_
                                      : client::ExitStatus::kSuccess;
 }
 
-client::ExitStatus run(const DoctorFlags& flags, client::Context& context) {
+base::Result<client::ExitStatus> run(const DoctorFlags& flags, client::Context& context) {
   const auto refuse = [&](const std::string& why) {
     return fail(context, base::invalid_argument(why), client::ExitStatus::kBadInput);
   };
@@ -68,9 +68,8 @@ client::ExitStatus run(const DoctorFlags& flags, client::Context& context) {
     return refuse(base::format("{} apply to {}; add --on {}", client::list_text(names),
                                other.subject, flags.places[i]));
   }
-  const auto examined = chosen.examine(context);
-  if (!examined.ok()) return fail(context, examined.error());
-  return show_checks(*examined, chosen.examined, flags.json, context);
+  GANGRUN_ASSIGN(const auto examined, chosen.examine(context));
+  return show_checks(examined, chosen.examined, flags.json, context);
 }
 
 }  // namespace
@@ -96,9 +95,7 @@ void add_doctor(CLI::App& app, Request& request) {
   }
   add_flag(*command, "--json", options->json, "Print a JSON object");
   add_footer(*command, "Exits with 0 if jobs can run, otherwise with 3.\n\nExamples:\n" + examples);
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return run(*options, context); };
-  });
+  acts(*command, request, options, run);
 }
 
 }  // namespace gangrun::cli

@@ -37,12 +37,11 @@ client::ExitStatus list_reasons(bool json, client::Context& context) {
   return client::ExitStatus::kSuccess;
 }
 
-client::ExitStatus explain(const ExplainOptions& options, client::Context& context) {
+base::Result<client::ExitStatus> explain(const ExplainOptions& options, client::Context& context) {
   if (options.reason.empty()) return list_reasons(options.json, context);
-  const auto section = explanation_of(options.reason);
-  if (!section.ok()) return fail(context, section.error());
-  context.console.out(options.json ? base::dump_json(base::to_json(*section)) + "\n"
-                                   : base::format("{}\n\n{}\n", section->title, section->text));
+  GANGRUN_ASSIGN(const auto section, explanation_of(options.reason));
+  context.console.out(options.json ? base::dump_json(base::to_json(section)) + "\n"
+                                   : base::format("{}\n\n{}\n", section.title, section.text));
   return client::ExitStatus::kSuccess;
 }
 
@@ -57,9 +56,7 @@ void add_explain(CLI::App& app, Request& request) {
   add_footer(*command,
              "gangrun why JOB names the reason, and so does status --json.\n\n"
              "Example:\n  gangrun explain out_of_memory\n");
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return explain(*options, context); };
-  });
+  acts(*command, request, options, explain);
 }
 
 }  // namespace gangrun::cli

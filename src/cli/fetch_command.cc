@@ -133,7 +133,7 @@ base::Result<std::vector<FetchedOutput>> chosen_outputs(const Found& found,
   return outputs;
 }
 
-base::Result<> fetch(const FetchOptions& options, client::Context& context) {
+base::Result<client::ExitStatus> fetch(const FetchOptions& options, client::Context& context) {
   GANGRUN_ASSIGN(const Found found, find_outputs(options, context));
   const std::string& folder = found.folder;
   const auto chosen = chosen_outputs(found, options);
@@ -165,7 +165,8 @@ base::Result<> fetch(const FetchOptions& options, client::Context& context) {
     context.console.err("gangrun: the job has not ended: more outputs may come\n");
   }
   GANGRUN_TRY(tell_rests(found.rests, options.json, context));
-  return found.record;
+  GANGRUN_TRY(found.record);
+  return client::ExitStatus::kSuccess;
 }
 
 }  // namespace
@@ -186,12 +187,7 @@ void add_fetch(CLI::App& app, Request& request) {
       "be brought, is brought now.\nJOB is an id, the unambiguous beginning of one, or last; "
       "without it, the last one. TASK is like\nworker:0, or a host after JOB.\n\n"
       "Example:\n  gangrun fetch worker:0 --to results\n");
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) {
-      const auto done = fetch(*options, context);
-      return done.ok() ? client::ExitStatus::kSuccess : fail(context, done.error());
-    };
-  });
+  acts(*command, request, options, fetch);
 }
 
 }  // namespace gangrun::cli

@@ -142,4 +142,13 @@ base::Json to_json(const std::vector<cluster::ListedJob>& jobs) {
   return list;
 }
 
+void show_jobs(const std::vector<cluster::ListedJob>& jobs, bool json, client::Context& context) {
+  if (json) {
+    context.console.out(base::dump_json(to_json(jobs)) + "\n");
+    return;
+  }
+  const auto size = context.console.size();
+  context.console.out(job_table(jobs, size ? size->columns : 0));
+}
+
 }  // namespace gangrun::cli

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "client/context.h"
 #include "client/style.h"
 #include "cluster/site.h"
 #include "job/status.h"
@@ -38,5 +39,8 @@ client::Lines job_table(const std::vector<cluster::ListedJob>& jobs, std::size_t
 
 // As --json prints them.
 base::Json to_json(const std::vector<cluster::ListedJob>& jobs);
+
+// Prints either.
+void show_jobs(const std::vector<cluster::ListedJob>& jobs, bool json, client::Context& context);
 
 }  // namespace gangrun::cli

@@ -1,7 +1,6 @@
 #include <memory>
 #include <optional>
 
-#include "base/json.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/history.h"
@@ -17,20 +16,12 @@ struct HistoryOptions {
   bool json = false;
 };
 
-client::ExitStatus history(const HistoryOptions& options, client::Context& context) {
-  const auto filter = history_filter(options.since, options.state, context.clock.wall_now());
-  if (!filter.ok()) return fail(context, filter.error());
-  const auto site = client::site_at(context, options.on);
-  if (!site.ok()) return fail(context, site.error());
-  auto jobs = (*site)->list();
-  if (!jobs.ok()) return fail(context, jobs.error());
-  const auto wanted = history_of(std::move(*jobs), *filter);
-  if (options.json) {
-    context.console.out(base::dump_json(to_json(wanted)) + "\n");
-    return client::ExitStatus::kSuccess;
-  }
-  const auto size = context.console.size();
-  context.console.out(job_table(wanted, size ? size->columns : 0));
+base::Result<client::ExitStatus> history(const HistoryOptions& options, client::Context& context) {
+  GANGRUN_ASSIGN(const auto filter,
+                 history_filter(options.since, options.state, context.clock.wall_now()));
+  GANGRUN_ASSIGN(const auto site, client::site_at(context, options.on));
+  GANGRUN_ASSIGN(auto jobs, site->list());
+  show_jobs(history_of(std::move(jobs), filter), options.json, context);
   return client::ExitStatus::kSuccess;
 }
 
@@ -49,9 +40,7 @@ void add_history(CLI::App& app, Request& request) {
             "List jobs of this machine, or of the YARN cluster that HADOOP_CONF_DIR names");
   add_flag(*command, "--json", options->json, "Print a list of JSON objects");
   add_footer(*command, "Example:\n  gangrun history --since 2d --state failed\n");
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return history(*options, context); };
-  });
+  acts(*command, request, options, history);
 }
 
 }  // namespace gangrun::cli

@@ -24,18 +24,17 @@ std::string user_name() {
   return name.empty() ? base::format("user {}", ::getuid()) : name;
 }
 
-client::ExitStatus kill_job(const KillOptions& options, client::Context& context) {
-  const auto guard = client::EndingGuard::start(
-      {.signals = host::job_signals(), .last = 1, .patience = std::chrono::milliseconds(0)});
-  if (!guard.ok()) return fail(context, guard.error());
-  (*guard)->set_words(base::format(
+base::Result<client::ExitStatus> kill_job(const KillOptions& options, client::Context& context) {
+  GANGRUN_ASSIGN(
+      const auto guard,
+      client::EndingGuard::start(
+          {.signals = host::job_signals(), .last = 1, .patience = std::chrono::milliseconds(0)}));
+  guard->set_words(base::format(
       "interrupted: whether {} was told to stop is not known, as nobody has confirmed it",
       options.job));
-  const auto job = client::find_job(context, options.job);
-  if (!job.ok()) return fail(context, job.error());
+  GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
   const std::string by = base::format("gangrun kill by {}", user_name());
-  const auto stopped = (*job)->stop(options.now, by);
-  if (!stopped.ok()) return fail(context, stopped.error());
+  GANGRUN_TRY(job->stop(options.now, by));
   return client::ExitStatus::kSuccess;
 }
 
@@ -49,9 +48,7 @@ void add_kill(CLI::App& app, Request& request) {
   add_footer(*command,
              "JOB is an id, the unambiguous beginning of one, or last.\n\n"
              "Example:\n  gangrun kill wine && gangrun wait wine\n");
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return kill_job(*options, context); };
-  });
+  acts(*command, request, options, kill_job);
 }
 
 }  // namespace gangrun::cli

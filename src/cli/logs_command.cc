@@ -119,17 +119,15 @@ base::Result<> show_log(cluster::Job& job, const LogsOptions& options,
   return {};
 }
 
-client::ExitStatus logs(const LogsOptions& options, client::Context& context) {
-  auto request = request_of(options, context.clock.wall_now());
-  if (!request.ok()) return fail(context, request.error());
+base::Result<client::ExitStatus> logs(const LogsOptions& options, client::Context& context) {
+  GANGRUN_ASSIGN(auto request, request_of(options, context.clock.wall_now()));
   // To a file or a program, one task's output is what the task wrote, and as soon as it did.
-  request->as_it_is = request->task.has_value() && !options.json && !options.timestamps &&
-                      !context.console.out_is_terminal();
-  request->redraw_pace = client::redraw_pace(context.console, options.json);
-  const auto job = client::find_job(context, options.job);
-  if (!job.ok()) return fail(context, job.error());
-  const auto shown = show_log(**job, options, *request, context);
-  return shown.ok() ? client::ExitStatus::kSuccess : fail(context, shown.error());
+  request.as_it_is = request.task.has_value() && !options.json && !options.timestamps &&
+                     !context.console.out_is_terminal();
+  request.redraw_pace = client::redraw_pace(context.console, options.json);
+  GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
+  GANGRUN_TRY(show_log(*job, options, request, context));
+  return client::ExitStatus::kSuccess;
 }
 
 }  // namespace
@@ -156,9 +154,7 @@ void add_logs(CLI::App& app, Request& request) {
       "standard output.\nJOB is an id, the unambiguous beginning of one, or last; without it, the "
       "last one. TASK is like worker:0.\n\n"
       "Examples:\n  gangrun logs -f --tail 20 worker:0\n  gangrun logs last > all.txt 2>&1\n");
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return logs(*options, context); };
-  });
+  acts(*command, request, options, logs);
 }
 
 }  // namespace gangrun::cli

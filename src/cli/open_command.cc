@@ -220,18 +220,15 @@ void Opened::say(const std::string& sentence) {
   if (std::exchange(said_, sentence) != sentence) context_.console.error(sentence);
 }
 
-client::ExitStatus open(const OpenOptions& options, client::Context& context) {
+base::Result<client::ExitStatus> open(const OpenOptions& options, client::Context& context) {
   int port = 0;
   if (options.port) {
-    const auto wanted = job::parse_count(*options.port, 0, kMaxPort);
-    if (!wanted.ok()) return fail(context, wanted.error().context("--port"));
-    port = *wanted;
+    GANGRUN_ASSIGN(port, job::parse_count(*options.port, 0, kMaxPort).context("--port"));
   }
-  const auto job = client::find_job(context, options.job);
-  if (!job.ok()) return fail(context, job.error());
-  Opened opened(**job, options, static_cast<std::uint16_t>(port), context);
-  const auto started = opened.start();
-  return started.ok() ? opened.wait() : fail(context, started.error());
+  GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
+  Opened opened(*job, options, static_cast<std::uint16_t>(port), context);
+  GANGRUN_TRY(opened.start());
+  return opened.wait();
 }
 
 }  // namespace
@@ -249,9 +246,7 @@ void add_open(CLI::App& app, Request& request) {
       "end of the job. TASK is like worker:0 (default: tensorboard).\nJOB is an id, the "
       "unambiguous beginning of one, or last; without it, the last one.\n\n"
       "Example:\n  gangrun open --port 6006\n");
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return open(*options, context); };
-  });
+  acts(*command, request, options, open);
 }
 
 }  // namespace gangrun::cli

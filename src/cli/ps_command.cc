@@ -2,7 +2,6 @@
 #include <optional>
 
 #include "base/format.h"
-#include "base/json.h"
 #include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/history.h"
@@ -20,21 +19,14 @@ struct PsOptions {
 // Ended jobs that are listed without --all.
 constexpr std::size_t kShownEnded = 20;
 
-client::ExitStatus ps(const PsOptions& options, client::Context& context) {
-  const auto site = client::site_at(context, options.on);
-  if (!site.ok()) return fail(context, site.error());
-  auto jobs = (*site)->list();
-  if (!jobs.ok()) return fail(context, jobs.error());
+base::Result<client::ExitStatus> ps(const PsOptions& options, client::Context& context) {
+  GANGRUN_ASSIGN(const auto site, client::site_at(context, options.on));
+  GANGRUN_ASSIGN(auto jobs, site->list());
   std::size_t ended = 0;
-  std::erase_if(*jobs, [&](const cluster::ListedJob& job) {
+  std::erase_if(jobs, [&](const cluster::ListedJob& job) {
     return !options.all && has_ended(job) && ++ended > kShownEnded;
   });
-  if (options.json) {
-    context.console.out(base::dump_json(to_json(*jobs)) + "\n");
-    return client::ExitStatus::kSuccess;
-  }
-  const auto size = context.console.size();
-  context.console.out(job_table(*jobs, size ? size->columns : 0));
+  show_jobs(jobs, options.json, context);
   return client::ExitStatus::kSuccess;
 }
 
@@ -49,9 +41,7 @@ void add_ps(CLI::App& app, Request& request) {
             "List jobs of this machine, or of the YARN cluster that HADOOP_CONF_DIR names");
   add_flag(*command, "--json", options->json, "Print a list of JSON objects");
   add_footer(*command, "Example:\n  gangrun ps --json\n");
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return ps(*options, context); };
-  });
+  acts(*command, request, options, ps);
 }
 
 }  // namespace gangrun::cli

@@ -66,11 +66,10 @@ base::Result<> show_result(cluster::Job& job, const ResultOptions& options,
   });
 }
 
-client::ExitStatus result(const ResultOptions& options, client::Context& context) {
-  const auto job = client::find_job(context, options.job);
-  if (!job.ok()) return fail(context, job.error());
-  const auto shown = show_result(**job, options, context);
-  return shown.ok() ? client::ExitStatus::kSuccess : fail(context, shown.error());
+base::Result<client::ExitStatus> result(const ResultOptions& options, client::Context& context) {
+  GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
+  GANGRUN_TRY(show_result(*job, options, context));
+  return client::ExitStatus::kSuccess;
 }
 
 }  // namespace
@@ -89,9 +88,7 @@ void add_result(CLI::App& app, Request& request) {
              "the last "
              "one. TASK\nis like worker:0.\n\n"
              "Example:\n  gangrun result worker:0 -o accuracy.json\n");
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return result(*options, context); };
-  });
+  acts(*command, request, options, result);
 }
 
 }  // namespace gangrun::cli

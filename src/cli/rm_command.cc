@@ -34,20 +34,19 @@ base::Result<std::vector<std::string>> chosen_jobs(const RmOptions& options,
   return ids;
 }
 
-client::ExitStatus remove_jobs(const RmOptions& options, client::Context& context) {
+base::Result<client::ExitStatus> remove_jobs(const RmOptions& options, client::Context& context) {
   if (!options.yes && ::isatty(STDIN_FILENO) == 0) {
     return fail(context,
                 base::invalid_argument("rm asks before it removes, and there is no terminal to "
                                        "answer on; say --yes"),
                 client::ExitStatus::kBadInput);
   }
-  const auto ids = chosen_jobs(options, context);
-  if (!ids.ok()) return fail(context, ids.error());
+  GANGRUN_ASSIGN(const auto ids, chosen_jobs(options, context));
   if (!options.yes) {
-    for (const std::string& id : *ids) context.console.err(base::format("{}\n", id));
+    for (const std::string& id : ids) context.console.err(base::format("{}\n", id));
     context.console.err(
         base::format("remove {} with all logs, results and outputs? y/[n] ",
-                     client::count_text(static_cast<std::int64_t>(ids->size()), "job")));
+                     client::count_text(static_cast<std::int64_t>(ids.size()), "job")));
     if (!client::is_agreed()) {
       context.console.err("nothing was removed\n");
       return client::ExitStatus::kSuccess;
@@ -55,7 +54,7 @@ client::ExitStatus remove_jobs(const RmOptions& options, client::Context& contex
   }
   client::ExitStatus status = client::ExitStatus::kSuccess;
   base::Json removed = base::Json::array();
-  for (const std::string& id : *ids) {
+  for (const std::string& id : ids) {
     const auto done = client::remove_job(context, id);
     if (!done.ok()) {
       status = fail(context, done.error(), client::ExitStatus::kFailed);
@@ -82,9 +81,7 @@ void add_rm(CLI::App& app, Request& request) {
       "Removes the folders, logs, results, outputs and journals of jobs that have ended, and "
       "what\ntheir hosts have kept of them; of a job of YARN what HDFS has of it. JOB is an id, "
       "the\nunambiguous beginning of one, or last.\n\nExample:\n  gangrun rm --yes wine-2026\n");
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return remove_jobs(*options, context); };
-  });
+  acts(*command, request, options, remove_jobs);
 }
 
 }  // namespace gangrun::cli

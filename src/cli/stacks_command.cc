@@ -75,14 +75,13 @@ base::Result<cluster::Answer> ask(const StacksOptions& options, client::Context&
   return client::with_next_master(context, [&] { return ask(*job, question); });
 }
 
-client::ExitStatus stacks(const StacksOptions& options, client::Context& context) {
-  const auto answer = ask(options, context);
-  if (!answer.ok()) return fail(context, answer.error());
-  context.console.out(options.json            ? base::dump_json(client::stacks_json(*answer)) + "\n"
-                      : answer->tasks.empty() ? std::string("No task runs.\n")
-                                              : client::stacks_text(*answer));
-  return is_answered(*answer) || answer->tasks.empty() ? client::ExitStatus::kSuccess
-                                                       : client::ExitStatus::kJobFailed;
+base::Result<client::ExitStatus> stacks(const StacksOptions& options, client::Context& context) {
+  GANGRUN_ASSIGN(const auto answer, ask(options, context));
+  context.console.out(options.json           ? base::dump_json(client::stacks_json(answer)) + "\n"
+                      : answer.tasks.empty() ? std::string("No task runs.\n")
+                                             : client::stacks_text(answer));
+  return is_answered(answer) || answer.tasks.empty() ? client::ExitStatus::kSuccess
+                                                     : client::ExitStatus::kJobFailed;
 }
 
 }  // namespace
@@ -102,9 +101,7 @@ void add_stacks(CLI::App& app, Request& request) {
              "while it is read.\nJOB is an id, the unambiguous beginning of one, or last; without "
              "it, the last one. TASK\nis like worker:0.\n\n"
              "Example:\n  gangrun stacks worker:0 worker:3\n");
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return stacks(*options, context); };
-  });
+  acts(*command, request, options, stacks);
 }
 
 }  // namespace gangrun::cli

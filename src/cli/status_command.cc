@@ -18,30 +18,28 @@ struct StatusOptions {
   bool json = false;
 };
 
-client::ExitStatus status(const StatusOptions& options, client::Context& context) {
-  const auto job = client::find_job(context, options.job);
-  if (!job.ok()) return fail(context, job.error());
-  const auto found = (*job)->status();
-  if (!found.ok()) return fail(context, found.error());
+base::Result<client::ExitStatus> status(const StatusOptions& options, client::Context& context) {
+  GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
+  GANGRUN_ASSIGN(const auto found, job->status());
   if (options.json) {
     std::string url;
-    if (const client::Place* place = context.places.with_job(found->id)) {
-      url = place->own_jobs()->page_url(found->id, context);
+    if (const client::Place* place = context.places.with_job(found.id)) {
+      url = place->own_jobs()->page_url(found.id, context);
     }
-    context.console.out(base::dump_json(client::shown_json(*found, url)) + "\n");
+    context.console.out(base::dump_json(client::shown_json(found, url)) + "\n");
     return client::ExitStatus::kSuccess;
   }
-  client::Lines lines = client::render_header(*found);
+  client::Lines lines = client::render_header(found);
   const auto size = context.console.size();
-  const client::Lines tasks = client::render_tasks(*found, size ? size->columns : 0);
+  const client::Lines tasks = client::render_tasks(found, size ? size->columns : 0);
   lines.insert(lines.end(), tasks.begin(), tasks.end());
-  for (const std::string& sentence : client::missing_lines(*found, {})) {
+  for (const std::string& sentence : client::missing_lines(found, {})) {
     lines.emplace_back(sentence);
   }
-  for (const std::string& sentence : client::lost_outputs(*found)) lines.emplace_back(sentence);
-  for (const std::string& note : found->notes) lines.emplace_back(client::harmless_sentence(note));
-  if (job::is_final(found->state)) {
-    const client::Lines end = client::end_report(*found);
+  for (const std::string& sentence : client::lost_outputs(found)) lines.emplace_back(sentence);
+  for (const std::string& note : found.notes) lines.emplace_back(client::harmless_sentence(note));
+  if (job::is_final(found.state)) {
+    const client::Lines end = client::end_report(found);
     lines.emplace_back("");
     lines.insert(lines.end(), end.begin(), end.end());
   }
@@ -60,9 +58,7 @@ void add_status(CLI::App& app, Request& request) {
       *command,
       "JOB is an id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
       "Example:\n  gangrun status\n");
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return status(*options, context); };
-  });
+  acts(*command, request, options, status);
 }
 
 }  // namespace gangrun::cli

@@ -43,23 +43,20 @@ base::Result<job::JobStatus> wait_for_end(cluster::Job& job, std::optional<base:
   return status;
 }
 
-client::ExitStatus wait(const WaitOptions& options, client::Context& context) {
+base::Result<client::ExitStatus> wait(const WaitOptions& options, client::Context& context) {
   std::optional<base::Instant> deadline;
   if (options.timeout) {
-    const auto limit = job::parse_duration(*options.timeout);
-    if (!limit.ok()) return fail(context, limit.error().context("--timeout"));
-    deadline = context.commanded_at + *limit;
+    GANGRUN_ASSIGN(const auto limit, job::parse_duration(*options.timeout).context("--timeout"));
+    deadline = context.commanded_at + limit;
   }
-  const auto job = client::find_job(context, options.job);
-  if (!job.ok()) return fail(context, job.error());
-  const auto status = wait_for_end(**job, deadline, context.clock);
-  if (!status.ok()) return fail(context, status.error());
+  GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
+  GANGRUN_ASSIGN(const auto status, wait_for_end(*job, deadline, context.clock));
   if (options.json) {
-    context.console.out(base::dump_json(base::to_json(*status)) + "\n");
+    context.console.out(base::dump_json(base::to_json(status)) + "\n");
   } else {
-    context.console.out(client::end_report(*status));
+    context.console.out(client::end_report(status));
   }
-  return client::exit_status_of(*status, false);
+  return client::exit_status_of(status, false);
 }
 
 }  // namespace
@@ -75,9 +72,7 @@ void add_wait(CLI::App& app, Request& request) {
       *command,
       "JOB is an id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
       "Example:\n  gangrun wait --timeout 2h wine\n");
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return wait(*options, context); };
-  });
+  acts(*command, request, options, wait);
 }
 
 }  // namespace gangrun::cli

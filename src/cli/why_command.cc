@@ -17,24 +17,22 @@ struct WhyOptions {
   bool json = false;
 };
 
-client::ExitStatus tell_why(const WhyOptions& options, client::Context& context) {
-  const auto job = client::find_job(context, options.job);
-  if (!job.ok()) return fail(context, job.error());
-  const auto status = (*job)->status();
-  if (!status.ok()) return fail(context, status.error());
+base::Result<client::ExitStatus> tell_why(const WhyOptions& options, client::Context& context) {
+  GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
+  GANGRUN_ASSIGN(const auto status, job->status());
   if (options.json) {
     base::Json texts = base::Json::array();
-    for (const std::string& sentence : why(*status)) texts.push_back(job::json_text(sentence));
-    base::Json json{{"job", status->id},
-                    {"state", job::to_string(status->state)},
-                    {"reason", status->cause ? job::to_string(status->cause->why.reason) : ""},
-                    {"waiting_for", job::json_text(status->waiting_for)},
+    for (const std::string& sentence : why(status)) texts.push_back(job::json_text(sentence));
+    base::Json json{{"job", status.id},
+                    {"state", job::to_string(status.state)},
+                    {"reason", status.cause ? job::to_string(status.cause->why.reason) : ""},
+                    {"waiting_for", job::json_text(status.waiting_for)},
                     {"why", std::move(texts)}};
-    if (status->cause) json["cause"] = base::to_json(*status->cause);
+    if (status.cause) json["cause"] = base::to_json(*status.cause);
     context.console.out(base::dump_json(json) + "\n");
     return client::ExitStatus::kSuccess;
   }
-  context.console.out(why_lines(*status));
+  context.console.out(why_lines(status));
   return client::ExitStatus::kSuccess;
 }
 
@@ -50,9 +48,7 @@ void add_why(CLI::App& app, Request& request) {
       *command,
       "JOB is an id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
       "Example:\n  gangrun why\n");
-  on_chosen(*command, [&request, options] {
-    request.action = [options](client::Context& context) { return tell_why(*options, context); };
-  });
+  acts(*command, request, options, tell_why);
 }
 
 }  // namespace gangrun::cli
