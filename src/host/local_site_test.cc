@@ -135,7 +135,7 @@ TEST_F(LocalSiteTest, AJobWhoseSubmissionWasKilledWasNeverStarted) {
   folder_.reset();
   ASSERT_TRUE(base::write_private_file(paths.launch(), "{}").ok());
   for (const bool is_beside_us : {true, false}) {
-    LocalSite site(home_, clock_, never_, [=](const auto&) { return is_beside_us; });
+    LocalSite site(home_, {clock_, never_, [=](const auto&) { return is_beside_us; }});
     const auto status = status_of(site, "last");
     ASSERT_TRUE(status.ok()) << status.error().message;
     EXPECT_EQ(status->state, job::JobState::kFailed);
@@ -239,7 +239,7 @@ TEST_F(LocalSiteTest, ADetachedJobWhoseTasksAreElsewhereGetsAnotherMaster) {
     ++revived;
     return base::unavailable("it cannot be started");
   };
-  LocalSite site(home_, clock_, revive, [](const auto&) { return false; });
+  LocalSite site(home_, {clock_, revive, [](const auto&) { return false; }});
   EXPECT_TRUE(status_of(site, "last").ok());
   EXPECT_EQ(revived, 1);
   EXPECT_EQ(::access(paths.launch().c_str(), F_OK), 0) << "the next command tries again";
@@ -255,7 +255,7 @@ TEST_F(LocalSiteTest, WhatAKilledClientHasLeftGoesWithTheNextCommand) {
   const JobPaths paths = folder_->paths();
   folder_.reset();
   ASSERT_TRUE(base::write_private_file(paths.socket(), "").ok());
-  LocalSite site(home_, clock_, never_, [](const auto&) { return false; });
+  LocalSite site(home_, {clock_, never_, [](const auto&) { return false; }});
   EXPECT_EQ(status_of(site, "last")->state, job::JobState::kLost);
   EXPECT_NE(::access(paths.socket().c_str(), F_OK), 0);
 }

@@ -254,8 +254,7 @@ std::string YarnJob::label_words_of(const job::JobSpec& spec) {
   return words;
 }
 
-Result<std::unique_ptr<cluster::LogReader>> YarnJob::logs(std::string_view job,
-                                                          const cluster::LogRequest& request) {
+Result<std::unique_ptr<cluster::LogReader>> YarnJob::logs(const cluster::LogRequest& request) {
   GANGRUN_ASSIGN(const hadoop::ApplicationReport report, this->report());
   if (hadoop::is_final(report.state)) {
     GANGRUN_TRY(wait_for_logs(report));
