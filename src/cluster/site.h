@@ -116,7 +116,7 @@ class Job {
   virtual base::Result<> wait_for_cluster(base::Instant /*deadline*/) { return {}; }
 };
 
-// Where the jobs of a place are found again. Every call is bounded in time.
+// The jobs of a place, to be found again. Every call is bounded in time.
 class Site {
  public:
   virtual ~Site() = default;
