@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -450,13 +449,12 @@ TEST_P(GangInvariantsTest, EveryRowAndWhatFollowsObeysThem) {
     Situation made = situations().at(GetParam())();
     made.driver.pass(std::chrono::milliseconds(10));
     const std::string name = base::format("{} {}", GetParam(), first);
-    check(name, made.driver,
-          [&made, &what = happening] { what.happen(made.driver, made.subject); });
+    check(name, made.driver, [&made, &what = happening] { what(made.driver, made.subject); });
     for (const auto& [second, next] : all) {
       Driver driver = made.driver;
       driver.pass(std::chrono::milliseconds(10));
       check(base::format("{}, {}", name, second), driver,
-            [&driver, &made, &what = next] { what.happen(driver, made.subject); });
+            [&driver, &made, &what = next] { what(driver, made.subject); });
     }
     check_to_the_end(name, made.driver);
     if (HasFailure()) return;

@@ -3,7 +3,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "gang/gang_driver.h"
 #include "job/test_tasks.h"
@@ -12,7 +11,7 @@
 // to the task there. Every phase and every event is among them; gang_table_test.cc sees to that.
 namespace gangrun::gang {
 
-inline Driver small_gang(job::RestartScope scope = job::RestartScope::kTask) {
+inline Driver small_gang(job::RestartScope scope) {
   const std::chrono::minutes grace(2);
   job::JobSpec spec =
       job_of({task_type("chief"), task_type("worker", 2), task_type("ps"),
@@ -20,17 +19,28 @@ inline Driver small_gang(job::RestartScope scope = job::RestartScope::kTask) {
   spec.restarts = at_once(1, scope);
   return Driver(spec);
 }
+inline Driver small_gang() { return small_gang(job::RestartScope::kTask); }
 
-inline Driver running_gang(job::RestartScope scope = job::RestartScope::kTask) {
+inline Driver running_gang(job::RestartScope scope) {
   Driver driver = small_gang(scope);
   driver.run_all();
   return driver;
 }
+inline Driver running_gang() { return running_gang(job::RestartScope::kTask); }
+inline Driver gang_that_restarts_together() { return running_gang(job::RestartScope::kGang); }
 
 inline void succeed_tracked(Driver& driver) {
   driver.exited(job::kChief, 0);
   driver.exited({"worker", 0}, 0);
   driver.exited(job::kWorker1, 0);
+}
+
+inline void end_all_but_worker1(Driver& driver) {
+  driver.step(StopRequested{"Ctrl-C", false});
+  for (const job::TaskId& task :
+       {job::kChief, job::kWorker0, job::kPs, job::kEvaluator, job::kTensorboard}) {
+    driver.agent_ended(task);
+  }
 }
 
 // A gang driven to where something may happen to one of its tasks.
@@ -41,125 +51,77 @@ struct Situation {
 
 using Situations = std::map<std::string, std::function<Situation()>>;
 
+// The gang that `begin` makes, driven on by `drive`.
+template <typename Drive>
+std::function<Situation()> made_of(Driver (*begin)(), const job::TaskId& subject, Drive drive) {
+  return [=] {
+    Situation made{begin(), subject};
+    drive(made.driver);
+    return made;
+  };
+}
+inline std::function<Situation()> made_of(Driver (*begin)(), const job::TaskId& subject) {
+  return [=] { return Situation{begin(), subject}; };
+}
+
 // While the gang gathers for its first generation.
 inline void add_gathering(Situations& all) {
-  all["new"] = [] { return Situation{small_gang(), job::kWorker1}; };
-  all["asked"] = [] {
-    Situation made{small_gang(), job::kWorker1};
-    made.driver.step(Begin{});
-    return made;
-  };
-  all["allocated"] = [] {
-    Situation made{small_gang(), job::kWorker1};
-    made.driver.step(Begin{});
-    made.driver.allocated(job::kWorker1);
-    return made;
-  };
-  all["registered"] = [] {
-    Situation made{small_gang(), job::kWorker1};
-    made.driver.step(Begin{});
-    made.driver.reported(job::kWorker1);
-    return made;
-  };
-  all["starting"] = [] {
-    Situation made{small_gang(), job::kWorker1};
-    made.driver.roll_call();
-    return made;
-  };
+  using job::kWorker1;
+  all["new"] = made_of(small_gang, kWorker1);
+  all["asked"] = made_of(small_gang, kWorker1, [](Driver& d) { d.step(Begin{}); });
+  all["allocated"] = made_of(small_gang, kWorker1, [](Driver& d) {
+    d.step(Begin{});
+    d.allocated(kWorker1);
+  });
+  all["registered"] = made_of(small_gang, kWorker1, [](Driver& d) {
+    d.step(Begin{});
+    d.reported(kWorker1);
+  });
+  all["starting"] = made_of(small_gang, kWorker1, [](Driver& d) { d.roll_call(); });
 }
 
 // While the gang runs, or one of it comes back.
 inline void add_running(Situations& all) {
-  all["running"] = [] { return Situation{running_gang(), job::kWorker1}; };
-  all["silent"] = [] {
-    Situation made{running_gang(), job::kWorker1};
-    made.driver.session_lost(job::kWorker1);
-    return made;
-  };
-  all["resumed"] = [] {
-    Situation made{running_gang(), job::kWorker1};
-    made.driver.step(Resumed{});
-    return made;
-  };
-  all["idle"] = [] {
-    Situation made{running_gang(), job::kWorker1};
-    made.driver.exited(job::kWorker1, 0);
-    return made;
-  };
-  all["gone"] = [] {
-    Situation made{running_gang(), job::kWorker1};
-    made.driver.exited(job::kWorker1, 0);
-    made.driver.agent_ended(job::kWorker1);
-    return made;
-  };
-  all["asked-again"] = [] {
-    Situation made{running_gang(), job::kWorker1};
-    made.driver.agent_ended(job::kWorker1);
-    return made;
-  };
-  all["stopping"] = [] {
-    Situation made{running_gang(job::RestartScope::kGang), job::kWorker1};
-    made.driver.exited(job::kChief, 1);
-    return made;
-  };
-  all["port-lost"] = [] {
-    Situation made{running_gang(), job::kWorker1};
-    made.driver.port_lost(job::kWorker1);
-    return made;
-  };
-  all["last-try"] = [] {
-    Situation made{running_gang(), job::kWorker1};
-    made.driver.exited(job::kWorker1, 1);
-    made.driver.started(job::kWorker1);
-    return made;
-  };
+  using job::kWorker1;
+  all["running"] = made_of(running_gang, kWorker1);
+  all["silent"] = made_of(running_gang, kWorker1, [](Driver& d) { d.session_lost(kWorker1); });
+  all["resumed"] = made_of(running_gang, kWorker1, [](Driver& d) { d.step(Resumed{}); });
+  all["idle"] = made_of(running_gang, kWorker1, [](Driver& d) { d.exited(kWorker1, 0); });
+  all["gone"] = made_of(running_gang, kWorker1, [](Driver& d) {
+    d.exited(kWorker1, 0);
+    d.agent_ended(kWorker1);
+  });
+  all["asked-again"] = made_of(running_gang, kWorker1, [](Driver& d) { d.agent_ended(kWorker1); });
+  all["stopping"] =
+      made_of(gang_that_restarts_together, kWorker1, [](Driver& d) { d.exited(job::kChief, 1); });
+  all["port-lost"] = made_of(running_gang, kWorker1, [](Driver& d) { d.port_lost(kWorker1); });
+  all["last-try"] = made_of(running_gang, kWorker1, [](Driver& d) {
+    d.exited(kWorker1, 1);
+    d.started(kWorker1);
+  });
 }
 
 // While the job ends.
 inline void add_ending(Situations& all) {
-  all["ending"] = [] {
-    Situation made{running_gang(), job::kWorker1};
-    made.driver.step(StopRequested{"Ctrl-C", false});
-    return made;
-  };
-  all["killed"] = [] {
-    Situation made{running_gang(), job::kWorker1};
-    made.driver.step(StopRequested{"Ctrl-C", false});
-    made.driver.expire();
-    return made;
-  };
-  all["last-ending"] = [] {
-    Situation made{running_gang(), job::kWorker1};
-    made.driver.step(StopRequested{"Ctrl-C", false});
-    for (const auto& task : std::vector<job::TaskId>{
-             job::kChief, {"worker", 0}, job::kPs, job::kEvaluator, job::kTensorboard}) {
-      made.driver.agent_ended(task);
-    }
-    return made;
-  };
-  all["observer-in-grace"] = [] {
-    Situation made{running_gang(), job::kEvaluator};
-    succeed_tracked(made.driver);
-    return made;
-  };
-  all["service-after"] = [] {
-    Situation made{running_gang(), job::kPs};
-    succeed_tracked(made.driver);
-    return made;
-  };
-  all["sidecar"] = [] { return Situation{running_gang(), job::kTensorboard}; };
-  all["sidecar-in-grace"] = [] {
-    Situation made{running_gang(), job::kTensorboard};
-    succeed_tracked(made.driver);
-    made.driver.exited(job::kEvaluator, 0);
-    return made;
-  };
-  all["finished"] = [] {
-    Situation made{running_gang(), job::kWorker1};
-    made.driver.step(StopRequested{"Ctrl-C", false});
-    made.driver.all_gone();
-    return made;
-  };
+  using job::kWorker1;
+  const auto stop = [](Driver& d) { d.step(StopRequested{"Ctrl-C", false}); };
+  all["ending"] = made_of(running_gang, kWorker1, stop);
+  all["killed"] = made_of(running_gang, kWorker1, [stop](Driver& d) {
+    stop(d);
+    d.expire();
+  });
+  all["last-ending"] = made_of(running_gang, kWorker1, end_all_but_worker1);
+  all["observer-in-grace"] = made_of(running_gang, job::kEvaluator, succeed_tracked);
+  all["service-after"] = made_of(running_gang, job::kPs, succeed_tracked);
+  all["sidecar"] = made_of(running_gang, job::kTensorboard);
+  all["sidecar-in-grace"] = made_of(running_gang, job::kTensorboard, [](Driver& d) {
+    succeed_tracked(d);
+    d.exited(job::kEvaluator, 0);
+  });
+  all["finished"] = made_of(running_gang, kWorker1, [stop](Driver& d) {
+    stop(d);
+    d.all_gone();
+  });
 }
 
 inline const job::TaskId kSpare{"worker", 3};
@@ -184,66 +146,43 @@ inline Driver smaller_gang() {
   return driver;
 }
 
+inline void fail_and_restart_worker0(Driver& driver) {
+  driver.exited(job::kWorker0, 1);
+  driver.started(job::kWorker0);
+}
+
 // Beside a gang, and where one of it may be missing.
 inline void add_elastic(Situations& all) {
-  all["beside-a-spare"] = [] { return Situation{elastic_gang(), job::kWorker1}; };
-  all["spare"] = [] { return Situation{elastic_gang(), kSpare}; };
-  all["spare-asked"] = [] {
-    Situation made{elastic_gang(), kSpare};
-    made.driver.agent_ended(kSpare, false);
-    return made;
-  };
-  all["spare-allocated"] = [] {
-    Situation made{elastic_gang(), kSpare};
-    made.driver.agent_ended(kSpare, false);
-    made.driver.allocated(kSpare);
-    return made;
-  };
-  all["spare-silent"] = [] {
-    Situation made{elastic_gang(), kSpare};
-    made.driver.session_lost(kSpare);
-    return made;
-  };
-  all["spare-stepping-forward"] = [] {
-    Situation made{elastic_gang(), kSpare};
-    made.driver.agent_ended(job::kWorker1);
-    return made;
-  };
-  all["last-to-stop"] = [] {
-    Situation made{elastic_gang(), {"worker", 2}};
-    made.driver.agent_ended(job::kWorker1);
-    made.driver.exited({"worker", 0}, 143);
-    return made;
-  };
-  all["missing"] = [] {
-    Situation made{elastic_gang(), job::kWorker1};
-    made.driver.agent_ended(kSpare, false);
-    made.driver.agent_ended(job::kWorker1);
-    return made;
-  };
-  all["absent"] = [] { return Situation{smaller_gang(), job::kWorker1}; };
-  all["absent-is-back"] = [] {
-    Situation made{smaller_gang(), job::kWorker1};
-    made.driver.reported(job::kWorker1);
-    return made;
-  };
-  all["in-a-smaller-gang"] = [] { return Situation{smaller_gang(), {"worker", 0}}; };
-  all["least-and-no-restart-left"] = [] {
-    Situation made{smaller_gang(), {"worker", 0}};
-    made.driver.exited({"worker", 0}, 1);
-    made.driver.started({"worker", 0});
-    return made;
-  };
-  all["dropped"] = [] {
-    Situation made{elastic_gang(), job::kWorker1};
-    for (int i = 0; i < 2; ++i) {
-      made.driver.exited({"worker", 0}, 1);
-      made.driver.started({"worker", 0});
-    }
-    made.driver.agent_ended(job::kWorker1);
-    for (const int index : {0, 2}) made.driver.exited({"worker", index}, 143);
-    return made;
-  };
+  using job::kWorker0;
+  using job::kWorker1;
+  all["beside-a-spare"] = made_of(elastic_gang, kWorker1);
+  all["spare"] = made_of(elastic_gang, kSpare);
+  all["spare-asked"] =
+      made_of(elastic_gang, kSpare, [](Driver& d) { d.agent_ended(kSpare, false); });
+  all["spare-allocated"] = made_of(elastic_gang, kSpare, [](Driver& d) {
+    d.agent_ended(kSpare, false);
+    d.allocated(kSpare);
+  });
+  all["spare-silent"] = made_of(elastic_gang, kSpare, [](Driver& d) { d.session_lost(kSpare); });
+  all["spare-stepping-forward"] =
+      made_of(elastic_gang, kSpare, [](Driver& d) { d.agent_ended(kWorker1); });
+  all["last-to-stop"] = made_of(elastic_gang, {"worker", 2}, [](Driver& d) {
+    d.agent_ended(kWorker1);
+    d.exited(kWorker0, 143);
+  });
+  all["missing"] = made_of(elastic_gang, kWorker1, [](Driver& d) {
+    d.agent_ended(kSpare, false);
+    d.agent_ended(kWorker1);
+  });
+  all["absent"] = made_of(smaller_gang, kWorker1);
+  all["absent-is-back"] = made_of(smaller_gang, kWorker1, [](Driver& d) { d.reported(kWorker1); });
+  all["in-a-smaller-gang"] = made_of(smaller_gang, kWorker0);
+  all["least-and-no-restart-left"] = made_of(smaller_gang, kWorker0, fail_and_restart_worker0);
+  all["dropped"] = made_of(elastic_gang, kWorker1, [](Driver& d) {
+    for (int i = 0; i < 2; ++i) fail_and_restart_worker0(d);
+    d.agent_ended(kWorker1);
+    for (const int index : {0, 2}) d.exited({"worker", index}, 143);
+  });
 }
 
 inline Situations situations() {
@@ -255,67 +194,43 @@ inline Situations situations() {
   return all;
 }
 
-struct Happening {
-  std::size_t kind;  // which alternative of Event
-  std::function<std::string(Driver&, const job::TaskId&)> happen;
-};
-
-template <typename T>
-constexpr std::size_t kind_of() {
-  return Event(T{}).index();
-}
+using Happening = std::function<std::string(Driver&, const job::TaskId&)>;
 
 inline std::map<std::string, Happening> happenings() {
   using Id = job::TaskId;
+  // The same whatever the task is.
+  const auto told = [](const Event& event) {
+    return [event](Driver& d, const Id&) { return d.step(event); };
+  };
   return {
-      {"begin", {kind_of<Begin>(), [](Driver& d, const Id&) { return d.step(Begin{}); }}},
-      {"cluster_waiting",
-       {kind_of<ClusterWaiting>(),
-        [](Driver& d, const Id&) { return d.step(ClusterWaiting{"the queue is full"}); }}},
-      {"allocated",
-       {kind_of<Allocated>(), [](Driver& d, const Id& id) { return d.allocated(id); }}},
-      {"reported", {kind_of<Reported>(), [](Driver& d, const Id& id) { return d.reported(id); }}},
+      {"begin", told(Begin{})},
+      {"cluster_waiting", told(ClusterWaiting{"the queue is full"})},
+      {"allocated", &Driver::allocated},
+      {"reported", [](Driver& d, const Id& id) { return d.reported(id); }},
       {"reported_elsewhere",
-       {kind_of<Reported>(),
-        [](Driver& d, const Id& id) {
-          return d.reported(id, {"elsewhere", 50'000});
-        }}},
-      {"started", {kind_of<Started>(), [](Driver& d, const Id& id) { return d.started(id); }}},
-      {"exited_success",
-       {kind_of<job::Exited>(), [](Driver& d, const Id& id) { return d.exited(id, 0); }}},
-      {"exited_failure",
-       {kind_of<job::Exited>(), [](Driver& d, const Id& id) { return d.exited(id, 1); }}},
-      {"exited_port_lost",
-       {kind_of<job::Exited>(), [](Driver& d, const Id& id) { return d.port_lost(id); }}},
-      {"session_lost",
-       {kind_of<SessionLost>(), [](Driver& d, const Id& id) { return d.session_lost(id); }}},
-      {"reattached",
-       {kind_of<Reattached>(), [](Driver& d, const Id& id) { return d.reattached(id); }}},
-      {"agent_ended",
-       {kind_of<job::AgentEnded>(), [](Driver& d, const Id& id) { return d.agent_ended(id); }}},
-      {"agent_evicted",
-       {kind_of<job::AgentEnded>(),
-        [](Driver& d, const Id& id) { return d.agent_ended(id, false); }}},
+       [](Driver& d, const Id& id) {
+         return d.reported(id, {"elsewhere", 50'000});
+       }},
+      {"started", &Driver::started},
+      {"exited_success", [](Driver& d, const Id& id) { return d.exited(id, 0); }},
+      {"exited_failure", [](Driver& d, const Id& id) { return d.exited(id, 1); }},
+      {"exited_port_lost", &Driver::port_lost},
+      {"session_lost", &Driver::session_lost},
+      {"reattached", &Driver::reattached},
+      {"agent_ended", [](Driver& d, const Id& id) { return d.agent_ended(id); }},
+      {"agent_evicted", [](Driver& d, const Id& id) { return d.agent_ended(id, false); }},
       {"progress",
-       {kind_of<Progress>(),
-        [](Driver& d, const Id& id) {
-          return d.step(Progress{id, d.gang().find(id)->attempt});
-        }}},
-      {"stop_requested",
-       {kind_of<StopRequested>(),
-        [](Driver& d, const Id&) {
-          return d.step(StopRequested{"Ctrl-C", false});
-        }}},
-      {"cluster_gone",
-       {kind_of<ClusterGone>(),
-        [](Driver& d, const Id&) { return d.step(ClusterGone{"the cluster is gone"}); }}},
+       [](Driver& d, const Id& id) {
+         return d.step(Progress{id, d.gang().find(id)->attempt});
+       }},
+      {"stop_requested", told(StopRequested{"Ctrl-C", false})},
+      {"cluster_gone", told(ClusterGone{"the cluster is gone"})},
       {"host_silent",
-       {kind_of<HostSilent>(),
-        [](Driver& d, const Id& id) {
-          return d.step(HostSilent{"h9", {id}});
-        }}},
-      {"resumed", {kind_of<Resumed>(), [](Driver& d, const Id&) { return d.step(Resumed{}); }}},
-      {"time_passed", {kind_of<TimePassed>(), [](Driver& d, const Id&) { return d.expire(); }}},
+       [](Driver& d, const Id& id) {
+         return d.step(HostSilent{"h9", {id}});
+       }},
+      {"resumed", told(Resumed{})},
+      {"time_passed", [](Driver& d, const Id&) { return d.expire(); }},
   };
 }
 
