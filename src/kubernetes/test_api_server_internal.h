@@ -4,8 +4,6 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include <array>
-#include <bit>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,52 +17,13 @@
 #include "base/unique_fd.h"
 #include "kubernetes/client.h"
 #include "kubernetes/core.h"
-#include "net/digests.h"
 #include "net/event_loop.h"
 #include "net/http.h"
+#include "net/test_websocket.h"
 
 namespace gangrun::kubernetes {
 
 inline constexpr base::Duration kTestLimit = base::seconds(20);
-
-// SHA-1 of a short text, which only the greeting of a WebSocket wants.
-inline std::string test_sha1(std::string text) {
-  std::array<std::uint32_t, 5> state = {0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0};
-  const std::uint64_t bits = text.size() * 8;
-  text += '\x80';
-  while (text.size() % 64 != 56) text += '\0';
-  for (int shift = 56; shift >= 0; shift -= 8) text += static_cast<char>(bits >> shift);
-  for (std::size_t at = 0; at < text.size(); at += 64) {
-    std::array<std::uint32_t, 80> word{};
-    for (std::size_t i = 0; i < 80; ++i) {
-      for (std::size_t b = 0; i < 16 && b < 4; ++b) {
-        word[i] = word[i] << 8U | static_cast<unsigned char>(text[at + i * 4 + b]);
-      }
-      if (i >= 16) word[i] = std::rotl(word[i - 3] ^ word[i - 8] ^ word[i - 14] ^ word[i - 16], 1);
-    }
-    auto [a, b, c, d, e] = state;
-    for (std::size_t i = 0; i < 80; ++i) {
-      const std::uint32_t f = i < 20   ? (b & c) | (~b & d)
-                              : i < 40 ? b ^ c ^ d
-                              : i < 60 ? (b & c) | (b & d) | (c & d)
-                                       : b ^ c ^ d;
-      constexpr std::array<std::uint32_t, 4> kConstants = {0x5A827999, 0x6ED9EBA1, 0x8F1BBCDC,
-                                                           0xCA62C1D6};
-      const std::uint32_t next = std::rotl(a, 5) + f + e + kConstants[i / 20] + word[i];
-      e = d;
-      d = c;
-      c = std::rotl(b, 30);
-      b = a;
-      a = next;
-    }
-    state = {state[0] + a, state[1] + b, state[2] + c, state[3] + d, state[4] + e};
-  }
-  std::string out;
-  for (const std::uint32_t part : state) {
-    for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(part >> shift);
-  }
-  return out;
-}
 
 // One connection to a TestApiServer, with its one request.
 class TestTalk {
@@ -123,11 +82,7 @@ class TestTalk {
   [[nodiscard]] bool is_open() const { return fd_.get() >= 0; }
 
   void accept_channel(const std::string& subprotocol) {
-    const std::string key = field("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-    write(
-        base::format("HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                     "Sec-WebSocket-Accept: {}\r\nSec-WebSocket-Protocol: {}\r\n\r\n",
-                     net::to_base64(test_sha1(key)), subprotocol));
+    write(net::websocket_consent(head, subprotocol));
     is_channel_ = true;
   }
   // A binary message of less than 64 KiB.

@@ -1,11 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <openssl/sha.h>
 
 #include <algorithm>
 
-#include "net/digests.h"
 #include "net/test_calls_internal.h"
+#include "net/test_websocket.h"
 
 namespace gangrun::net {
 namespace {
@@ -17,23 +16,6 @@ using testing::Not;
 
 constexpr char kBinary = '\x02';
 constexpr char kText = '\x01';
-
-// The answer of a server to a wish for a WebSocket (RFC 6455, 1.3).
-std::string consent(const std::string& wish, const std::string& subprotocol) {
-  const std::string name = "Sec-WebSocket-Key: ";
-  const std::size_t begin = wish.find(name) + name.size();
-  const std::string key =
-      wish.substr(begin, wish.find('\r', begin) - begin) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-  std::string digest(SHA_DIGEST_LENGTH, 0);
-  SHA1(reinterpret_cast<const unsigned char*>(key.data()), key.size(),
-       reinterpret_cast<unsigned char*>(digest.data()));
-  const std::string chosen =
-      subprotocol.empty() ? "" : "Sec-WebSocket-Protocol: " + subprotocol + "\r\n";
-  return base::format(
-      "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-      "Sec-WebSocket-Accept: {}\r\n{}\r\n",
-      to_base64(digest), chosen);
-}
 
 // One short message of a server.
 std::string frame(char kind, const std::string& text) {
@@ -69,7 +51,7 @@ TEST(OpenChannel, BytesGoBothWaysInTheSubprotocolThatBothSpeak) {
       [&](TestTalk& talk) {
         wish = talk.read_head();
         // The first message comes with the consent itself.
-        talk.write(consent(wish, "v4.channel.k8s.io") + frame(kBinary, "one"));
+        talk.write(websocket_consent(wish, "v4.channel.k8s.io") + frame(kBinary, "one"));
         heard = unmask(talk.read_exactly(9));
         talk.write(frame(kBinary, "two"));
         talk.read_until("nothing that a client says");
@@ -96,7 +78,7 @@ TEST(OpenChannel, BytesGoBothWaysInTheSubprotocolThatBothSpeak) {
 
 TEST(OpenChannel, ATextMessageEndsIt) {
   const TestPeer peer([](TestTalk& talk) {
-    talk.write(consent(talk.read_head(), "v4.channel.k8s.io") + frame(kText, "one"));
+    talk.write(websocket_consent(talk.read_head(), "v4.channel.k8s.io") + frame(kText, "one"));
     talk.read_until("nothing that a client says");
   });
   EventLoop loop;
@@ -125,7 +107,7 @@ TEST(OpenChannel, ARefusalIsItsBodyAndNothingElse) {
 TEST(OpenChannel, WithoutACommonSubprotocolThereIsNone) {
   for (const std::string subprotocol : {"", "v1.other"}) {
     const TestPeer peer([&subprotocol](TestTalk& talk) {
-      talk.write(consent(talk.read_head(), subprotocol));
+      talk.write(websocket_consent(talk.read_head(), subprotocol));
       talk.read_until("nothing that a client says");
     });
     EventLoop loop;
