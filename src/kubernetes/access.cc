@@ -1,15 +1,12 @@
 #include "kubernetes/access.h"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "base/format.h"
-#include "base/letters.h"
 #include "base/strings.h"
+#include "kubernetes/api_url.h"
 #include "kubernetes/kubeconfig.h"
-#include "kubernetes/kubeconfig_cluster.h"
-#include "kubernetes/kubeconfig_user.h"
 #include "kubernetes/proxy.h"
 #include "net/hosts.h"
 #include "net/url.h"
@@ -17,8 +14,6 @@
 namespace gangrun::kubernetes {
 
 namespace {
-
-constexpr std::size_t kMaxNamespaceBytes = 63;
 
 std::string variable(const Surroundings& surroundings, const std::string& name) {
   const auto found = surroundings.environment.find(name);
@@ -35,13 +30,6 @@ std::vector<std::string> listed_files(const std::string& list) {
   return files;
 }
 
-// A name that can stand in the API's paths.
-bool is_namespace(std::string_view name) {
-  const auto fits = [](char c) { return base::is_small_letter_or_digit(c) || c == '-'; };
-  return !name.empty() && name.size() <= kMaxNamespaceBytes && std::ranges::all_of(name, fits) &&
-         name.front() != '-' && name.back() != '-';
-}
-
 base::Result<Access> access_of(const Kubeconfig& config, const AccessOptions& options,
                                const Surroundings& surroundings) {
   Access access;
@@ -52,9 +40,9 @@ base::Result<Access> access_of(const Kubeconfig& config, const AccessOptions& op
   access.source = context.file();
   GANGRUN_ASSIGN(const std::string name_space, context.text("namespace"));
   if (!name_space.empty()) access.name_space = name_space;
-  if (!is_namespace(access.name_space)) {
+  if (!is_dns_label(access.name_space)) {
     return context.error("namespace", base::format("is {}; allowed are up to {} of a-z, 0-9 and -",
-                                                   shown(name_space), kMaxNamespaceBytes));
+                                                   shown(name_space), kMaxLabelBytes));
   }
   const std::string of_context = base::format("context {}: ", shown(access.context));
   GANGRUN_ASSIGN(const std::string cluster_name, context.text("cluster"));
@@ -97,7 +85,7 @@ base::Result<Access> service_account(const Surroundings& surroundings) {
     access.remote.authorities_pem = *std::move(authorities);
   }
   const auto name_space = surroundings.read(folder + "namespace");
-  if (name_space.ok() && is_namespace(base::trim(*name_space))) {
+  if (name_space.ok() && is_dns_label(base::trim(*name_space))) {
     access.name_space = base::trim(*name_space);
   }
   return access;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,7 +15,13 @@ using Query = std::vector<std::pair<std::string, std::string>>;
 // none), then `path` and `query`, encoded here.
 std::string api_target(std::string_view prefix, std::string_view path, const Query& query);
 
-// "/api/v1/namespaces/NAME_SPACE/pods/POD/log"; not encoded.
+// The most bytes of a DNS label, and of Kubernetes' own.
+inline constexpr std::size_t kMaxLabelBytes = 63;
+// A name that can stand in paths: small letters, digits and '-' (neither first nor last).
+[[nodiscard]] bool is_dns_label(std::string_view text);
+
+// "/api/v1/namespaces/NAME_SPACE/pods", "/api/v1/namespaces/NAME_SPACE/pods/POD/log"; not encoded.
+std::string pods_path(std::string_view name_space);
 std::string pod_path(std::string_view name_space, std::string_view pod, std::string_view part);
 
 }  // namespace gangrun::kubernetes

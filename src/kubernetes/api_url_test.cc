@@ -27,7 +27,17 @@ TEST(ApiUrl, AServerBehindAPath) {
 }
 
 TEST(ApiUrl, PartsOfAPod) {
+  EXPECT_EQ(pods_path("ns"), "/api/v1/namespaces/ns/pods");
   EXPECT_EQ(pod_path("ns", "worker-0", "exec"), "/api/v1/namespaces/ns/pods/worker-0/exec");
+}
+
+TEST(ApiUrl, NamesThatCanStandInPaths) {
+  EXPECT_TRUE(is_dns_label("a-1"));
+  EXPECT_TRUE(is_dns_label(std::string(kMaxLabelBytes, 'a')));
+  for (const std::string name : {"", "-a", "a-", "A", "a.b", "a_b"}) {
+    EXPECT_FALSE(is_dns_label(name)) << name;
+  }
+  EXPECT_FALSE(is_dns_label(std::string(kMaxLabelBytes + 1, 'a')));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "kubernetes/exec_stream.h"
 #include "kubernetes/forward_stream.h"
 #include "kubernetes/log_stream.h"
+#include "kubernetes/value_at.h"
 #include "kubernetes/watch.h"
 #include "net/url.h"
 
@@ -61,13 +62,6 @@ class ApiClient final : public Client {
   Core core_;
 };
 
-// "" where the page is the last one.
-std::string next_page(const base::Json& page) {
-  const auto metadata = page.find("metadata");
-  if (metadata == page.end() || !metadata->is_object()) return {};
-  return base::json_member_or<std::string>(*metadata, "continue", "").value_or("");
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<Client>> Client::make(net::EventLoop& loop, base::Logger& logger,
@@ -100,14 +94,13 @@ base::Result<std::vector<base::Json>> list(net::EventLoop& loop, Client& client,
     Request request{.path = path, .query = query, .max_answer_bytes = kMaxPageBytes};
     if (!next.empty()) request.query.emplace_back("continue", next);
     GANGRUN_ASSIGN(base::Json page, ask(loop, client, std::move(request), deadline));
-    const auto items = page.is_object() ? page.find("items") : page.end();
-    if (items == page.end() || !items->is_array()) {
+    if (!value_at(page, {"items"}).is_array()) {
       return base::unavailable("the answer is not a list of an API server");
     }
-    for (base::Json& item : *items) {
+    for (base::Json& item : page["items"]) {
       if (item.is_object()) objects.push_back(std::move(item));
     }
-    next = next_page(page);
+    next = text_at(page, {"metadata", "continue"});
     if (next.empty()) return objects;
   }
   return base::unavailable(base::format("the list of {} has more than {} pages", path, kMaxPages));

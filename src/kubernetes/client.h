@@ -79,7 +79,6 @@ struct Change {
 struct WatchRequest {
   std::string path;            // of the collection
   std::string label_selector;  // empty: all
-  std::string field_selector;
 };
 
 struct WatchCallbacks {
@@ -97,7 +96,6 @@ struct LogRequest {
   std::string pod;
   std::string container;
   bool follow = true;
-  bool previous = false;               // of the container's run before the last restart
   std::optional<std::string> since{};  // RFC 3339: lines of this time come again
 };
 

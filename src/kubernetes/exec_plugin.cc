@@ -7,6 +7,7 @@
 #include "kubernetes/access.h"
 #include "kubernetes/kubeconfig_section.h"
 #include "kubernetes/rfc3339.h"
+#include "kubernetes/value_at.h"
 #include "net/digests.h"
 
 namespace gangrun::kubernetes {
@@ -31,72 +32,46 @@ base::Json cluster_info(const Plugin& plugin, const Access& access) {
   return cluster;
 }
 
-// Reads the fields of one output; its errors show nothing of it.
-class OutputReader {
- public:
-  explicit OutputReader(const Plugin& plugin) : plugin_(plugin) {}
+// Shows nothing of the output.
+base::Error wrong_output(const Plugin& plugin, std::string_view what) {
+  const std::string name = plugin.command.empty() ? "" : plugin.command.front();
+  return {base::Code::kUnauthenticated,
+          base::format("the output of the credential plugin {} {}", shown(name), what)};
+}
 
-  base::Result<Credentials> read(std::string_view output) {
-    // The parser's message shows what it stumbled over.
-    const auto json = base::parse_json(output, kMaxOutputBytes);
-    if (!json.ok() || !json->is_object()) return error("is not a JSON object");
-    GANGRUN_ASSIGN(const std::string kind, text(*json, "kind"));
-    GANGRUN_ASSIGN(const std::string version, text(*json, "apiVersion"));
-    if (kind != kKind) {
-      return error(base::format("has the kind {}; allowed is {}", shown(kind), kKind));
-    }
-    if (version != plugin_.api_version) {
-      return error(base::format("has the apiVersion {}; the request was for {}", shown(version),
-                                plugin_.api_version));
-    }
-    const auto status = json->find("status");
-    if (status == json->end() || !status->is_object()) return error("has no status");
-    return read_status(*status);
+base::Result<std::string> text_of(const Plugin& plugin, const base::Json& object,
+                                  std::string_view key) {
+  auto member = base::json_member_or<std::string>(object, key, "");
+  if (!member.ok()) return wrong_output(plugin, base::format("has a {} that is not a string", key));
+  return member;
+}
+
+base::Result<Credentials> read_status(const Plugin& plugin, const base::Json& status) {
+  Credentials credentials;
+  GANGRUN_ASSIGN(std::string token, text_of(plugin, status, "token"));
+  const auto is_printable = [](char c) { return c > 0x20 && c < 0x7f; };
+  if (!std::ranges::all_of(token, is_printable)) {
+    return wrong_output(plugin, "has a token with characters that no token has");
   }
-
- private:
-  base::Result<Credentials> read_status(const base::Json& status) {
-    Credentials credentials;
-    GANGRUN_ASSIGN(std::string token, text(status, "token"));
-    const auto is_printable = [](char c) { return c > 0x20 && c < 0x7f; };
-    if (!std::ranges::all_of(token, is_printable)) {
-      return error("has a token with characters that no token has");
-    }
-    GANGRUN_ASSIGN(credentials.certificate_pem, text(status, "clientCertificateData"));
-    GANGRUN_ASSIGN(std::string key, text(status, "clientKeyData"));
-    if (credentials.certificate_pem.empty() != key.empty()) {
-      return error("has one of clientCertificateData and clientKeyData without the other");
-    }
-    if (token.empty() && key.empty()) {
-      return error("has neither token nor clientCertificateData and clientKeyData");
-    }
-    credentials.token = base::Secret(std::move(token));
-    credentials.key_pem = base::Secret(std::move(key));
-    GANGRUN_ASSIGN(const std::string expiry, text(status, "expirationTimestamp"));
-    if (!expiry.empty()) {
-      credentials.expires_at = parse_rfc3339(expiry);
-      if (!credentials.expires_at) {
-        return error("has an expirationTimestamp that is not a time like 2026-01-31T12:00:00Z");
-      }
-    }
-    return credentials;
+  GANGRUN_ASSIGN(credentials.certificate_pem, text_of(plugin, status, "clientCertificateData"));
+  GANGRUN_ASSIGN(std::string key, text_of(plugin, status, "clientKeyData"));
+  if (credentials.certificate_pem.empty() != key.empty()) {
+    return wrong_output(plugin,
+                        "has one of clientCertificateData and clientKeyData without the other");
   }
-
-  [[nodiscard]] base::Result<std::string> text(const base::Json& object,
-                                               std::string_view key) const {
-    auto member = base::json_member_or<std::string>(object, key, "");
-    if (!member.ok()) return error(base::format("has a {} that is not a string", key));
-    return member;
+  if (token.empty() && key.empty()) {
+    return wrong_output(plugin, "has neither token nor clientCertificateData and clientKeyData");
   }
-
-  [[nodiscard]] base::Error error(std::string_view what) const {
-    const std::string name = plugin_.command.empty() ? "" : plugin_.command.front();
-    return {base::Code::kUnauthenticated,
-            base::format("the output of the credential plugin {} {}", shown(name), what)};
+  credentials.token = base::Secret(std::move(token));
+  credentials.key_pem = base::Secret(std::move(key));
+  GANGRUN_ASSIGN(const std::string expiry, text_of(plugin, status, "expirationTimestamp"));
+  credentials.expires_at = parse_rfc3339(expiry);
+  if (!expiry.empty() && !credentials.expires_at) {
+    return wrong_output(plugin,
+                        "has an expirationTimestamp that is not a time like 2026-01-31T12:00:00Z");
   }
-
-  const Plugin& plugin_;
-};
+  return credentials;
+}
 
 }  // namespace
 
@@ -108,7 +83,21 @@ std::string plugin_input(const Plugin& plugin, const Access& access) {
 }
 
 base::Result<Credentials> read_plugin_output(const Plugin& plugin, std::string_view output) {
-  return OutputReader(plugin).read(output);
+  // The parser's message shows what it stumbled over.
+  const auto json = base::parse_json(output, kMaxOutputBytes);
+  if (!json.ok() || !json->is_object()) return wrong_output(plugin, "is not a JSON object");
+  GANGRUN_ASSIGN(const std::string kind, text_of(plugin, *json, "kind"));
+  GANGRUN_ASSIGN(const std::string version, text_of(plugin, *json, "apiVersion"));
+  if (kind != kKind) {
+    return wrong_output(plugin, base::format("has the kind {}; allowed is {}", shown(kind), kKind));
+  }
+  if (version != plugin.api_version) {
+    return wrong_output(plugin, base::format("has the apiVersion {}; the request was for {}",
+                                             shown(version), plugin.api_version));
+  }
+  const base::Json& status = value_at(*json, {"status"});
+  if (!status.is_object()) return wrong_output(plugin, "has no status");
+  return read_status(plugin, status);
 }
 
 }  // namespace gangrun::kubernetes

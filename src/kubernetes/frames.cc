@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "kubernetes/refusal.h"
+#include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes {
 
@@ -14,15 +15,9 @@ constexpr int kDataChannel = 0;
 constexpr int kPortErrorsChannel = 1;
 
 std::optional<int> exit_code_of(const base::Json& details) {
-  if (!details.is_object()) return std::nullopt;
-  const auto causes = details.find("causes");
-  if (causes == details.end() || !causes->is_array()) return std::nullopt;
-  for (const base::Json& cause : *causes) {
-    if (!cause.is_object()) continue;
-    const auto reason = base::json_member_or<std::string>(cause, "reason", "");
-    const auto message = base::json_member_or<std::string>(cause, "message", "");
-    if (!reason.ok() || *reason != "ExitCode" || !message.ok()) continue;
-    const auto code = base::parse_integer(*message);
+  for (const base::Json& cause : list_at(details, {"causes"})) {
+    if (text_at(cause, {"reason"}) != "ExitCode") continue;
+    const auto code = base::parse_integer(text_at(cause, {"message"}));
     if (code && *code >= 0 && *code <= 255) return static_cast<int>(*code);
   }
   return std::nullopt;
@@ -35,18 +30,10 @@ std::optional<Frame> read_frame(std::string_view message) {
   return Frame{static_cast<unsigned char>(message.front()), message.substr(1)};
 }
 
-std::string make_frame(int channel, std::string_view bytes) {
-  std::string out;
-  out.reserve(bytes.size() + 1);
-  out += static_cast<char>(channel);
-  out += bytes;
-  return out;
-}
-
 base::Result<int> read_exit_status(std::string_view status) {
   GANGRUN_ASSIGN(const base::Json object, base::parse_json(status, kMaxStatusBytes));
   if (!object.is_object()) return base::unavailable("the command's end was told in no known way");
-  if (base::json_member_or<std::string>(object, "status", "").value_or("") == "Success") return 0;
+  if (text_at(object, {"status"}) == "Success") return 0;
   base::Json status_object = object;
   status_object["kind"] = "Status";  // which is left out here
   const Refusal refusal = *read_status(status_object);
@@ -82,6 +69,8 @@ base::Result<PortFrames::Event> PortFrames::take(std::string_view message) {
   return Event{frame->channel == kDataChannel ? Kind::kBytes : Kind::kRefused, frame->bytes};
 }
 
-std::string make_port_frame(std::string_view bytes) { return make_frame(kDataChannel, bytes); }
+std::string make_port_frame(std::string_view bytes) {
+  return std::string(1, static_cast<char>(kDataChannel)).append(bytes);
+}
 
 }  // namespace gangrun::kubernetes

@@ -22,7 +22,6 @@ struct Frame {
 
 // None: a message without a channel.
 std::optional<Frame> read_frame(std::string_view message);
-std::string make_frame(int channel, std::string_view bytes);
 
 // The exit status of a command, from what comes last on kStatusChannel. An error: it did not run,
 // or how it ended is not known.

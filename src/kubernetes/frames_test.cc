@@ -14,7 +14,6 @@ TEST(Frames, AMessageBeginsWithItsStream) {
   EXPECT_EQ(read_frame("\x01hello")->channel, kOutputChannel);
   EXPECT_EQ(read_frame("\x01hello")->bytes, "hello");
   EXPECT_EQ(read_frame("\xff")->channel, 255);
-  EXPECT_EQ(make_frame(2, "x"), "\x02x");
   EXPECT_EQ(make_port_frame("a"), "\0a"s);
 }
 

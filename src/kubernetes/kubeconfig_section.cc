@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "kubernetes/value_at.h"
 #include "net/digests.h"
 
 namespace gangrun::kubernetes {
@@ -31,10 +32,7 @@ base::Result<Section> Section::make(std::string file, std::string place, base::J
 
 bool Section::has(std::string_view key) const { return !json(key).is_null(); }
 
-base::Json Section::json(std::string_view key) const {
-  const auto found = fields_.find(key);
-  return found == fields_.end() ? base::Json() : *found;
-}
+base::Json Section::json(std::string_view key) const { return value_at(fields_, {key}); }
 
 base::Result<std::string> Section::text(std::string_view key) const {
   const base::Json value = json(key);

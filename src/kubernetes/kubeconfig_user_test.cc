@@ -1,7 +1,6 @@
-#include "kubernetes/kubeconfig_user.h"
-
 #include <gmock/gmock.h>
 
+#include "kubernetes/kubeconfig.h"
 #include "kubernetes/test_surroundings_internal.h"
 
 namespace gangrun::kubernetes {

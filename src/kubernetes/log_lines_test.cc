@@ -1,8 +1,8 @@
-#include "kubernetes/log_lines.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "kubernetes/log_stream.h"
 
 namespace gangrun::kubernetes {
 namespace {

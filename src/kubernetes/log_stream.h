@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -7,7 +8,6 @@
 
 #include "kubernetes/client.h"
 #include "kubernetes/core.h"
-#include "kubernetes/log_lines.h"
 #include "kubernetes/login.h"
 
 namespace gangrun::kubernetes {
@@ -17,6 +17,28 @@ namespace gangrun::kubernetes {
 inline constexpr base::Duration kFirstLineLimit = std::chrono::minutes(10);
 // The limit of a log that is not followed: until it begins, and between two pieces.
 inline constexpr base::Duration kLogLimit = base::seconds(60);
+
+// A longer line is told in pieces of this size, each with the line's time.
+inline constexpr std::size_t kMaxLogLineBytes = std::size_t{1024} * 1024;
+
+// The lines of a container's log that was requested with its times ("2026-01-31T12:00:00.123456789Z
+// text"), from its bytes.
+class LogLines {
+ public:
+  // The views are valid during the call. False: nothing more is told, not of this piece either.
+  using OnLine = std::function<bool(std::string_view time, std::string_view text)>;
+
+  // False where `on_line` said so; then these lines may be gone.
+  bool put(std::string_view piece, const OnLine& on_line);
+  // The end: a last line without its end is told.
+  bool finish(const OnLine& on_line);
+
+ private:
+  bool tell(std::string_view line, const OnLine& on_line);
+
+  std::string line_;  // the beginning of one, with its time
+  std::string time_;  // of a line that is told in pieces; empty: of none
+};
 
 // Client::read_log().
 class LogStream final : public Activity {

@@ -10,7 +10,7 @@ namespace {
 using base::Code;
 
 struct LogStreamFixture : TestApiServer {
-  void start(LogRequest request = {"ns", "worker-0", "main", true, false, {}}) {
+  void start(LogRequest request = {"ns", "worker-0", "main", true, {}}) {
     LogCallbacks callbacks;
     callbacks.on_line = [this](std::string_view time, std::string_view text) {
       lines.push_back(base::format("{}|{}", time, text));
@@ -37,13 +37,12 @@ TEST(LogStream, LinesUntilTheEnd) {
     EXPECT_EQ(talk.query["follow"], "true");
     EXPECT_EQ(talk.query["timestamps"], "true");
     EXPECT_EQ(talk.query["sinceTime"], "2026-01-31T12:00:00Z");
-    EXPECT_FALSE(talk.query.contains("previous"));
     talk.begin();
     talk.piece("2026-01-31T12:00:00Z on");
     talk.piece("e\n2026-01-31T12:00:01Z two");
     talk.end();
   };
-  fixture.start({"ns", "worker-0", "main", true, false, "2026-01-31T12:00:00Z"});
+  fixture.start({"ns", "worker-0", "main", true, "2026-01-31T12:00:00Z"});
   ASSERT_TRUE(fixture.wait_for_end());
   EXPECT_TRUE(fixture.ended->ok());
   EXPECT_EQ(fixture.lines,
@@ -116,7 +115,7 @@ TEST(LogStream, ManyAtOnce) {
     LogCallbacks callbacks;
     callbacks.on_line = [](std::string_view, std::string_view) {};
     callbacks.on_end = [&](const base::Result<>&) { ++ended; };
-    logs.push_back(fixture.client().read_log({"ns", "p", "", true, false, {}}, callbacks));
+    logs.push_back(fixture.client().read_log({"ns", "p", "", true, {}}, callbacks));
   }
   ASSERT_TRUE(fixture.wait([&] { return fixture.requests == 100; }));
   for (const auto& talk : fixture.talks) {

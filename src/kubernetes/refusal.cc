@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
+#include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes {
 
@@ -22,16 +23,9 @@ std::string one_line(std::string_view text) {
   return base::shorten(out, kMaxMessageBytes);
 }
 
-std::string text_of(const base::Json& object, std::string_view key) {
-  return base::json_member_or<std::string>(object, key, "").value_or("");
-}
-
 bool has_cause(const Refusal& refusal, std::string_view reason) {
-  if (!refusal.details.is_object()) return false;
-  const auto causes = refusal.details.find("causes");
-  if (causes == refusal.details.end() || !causes->is_array()) return false;
-  return std::any_of(causes->begin(), causes->end(), [&](const base::Json& cause) {
-    return cause.is_object() && text_of(cause, "reason") == reason;
+  return std::ranges::any_of(list_at(refusal.details, {"causes"}), [&](const base::Json& cause) {
+    return text_at(cause, {"reason"}) == reason;
   });
 }
 
@@ -98,12 +92,12 @@ Code code_of(const Refusal& refusal) {
 }  // namespace
 
 std::optional<Refusal> read_status(const base::Json& object) {
-  if (!object.is_object() || text_of(object, "kind") != "Status") return std::nullopt;
+  if (text_at(object, {"kind"}) != "Status") return std::nullopt;
   Refusal out;
   out.status = base::json_member_or<int>(object, "code", 0).value_or(0);
-  out.reason = text_of(object, "reason");
-  out.message = text_of(object, "message");
-  if (const auto details = object.find("details"); details != object.end()) out.details = *details;
+  out.reason = text_at(object, {"reason"});
+  out.message = text_at(object, {"message"});
+  out.details = value_at(object, {"details"});
   return out;
 }
 
@@ -129,8 +123,8 @@ base::Error error_of(const Refusal& refusal) {
 }
 
 bool is_quota_conflict(const Refusal& refusal) {
-  return refusal.status == 409 && refusal.reason == "Conflict" && refusal.details.is_object() &&
-         text_of(refusal.details, "kind") == "resourcequotas";
+  return refusal.status == 409 && refusal.reason == "Conflict" &&
+         text_at(refusal.details, {"kind"}) == "resourcequotas";
 }
 
 }  // namespace gangrun::kubernetes

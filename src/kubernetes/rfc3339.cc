@@ -1,8 +1,9 @@
 #include "kubernetes/rfc3339.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
+#include <string>
 
 #include "base/letters.h"
 
@@ -10,89 +11,71 @@ namespace gangrun::kubernetes {
 
 namespace {
 
+constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:dd";
+constexpr std::size_t kNanosecondDigits = 9;
 constexpr int kFirstYear = 1970;
 constexpr int kLastYear = 2260;  // a WallTime holds no more
 
-// A cursor over digits and separators; once something does not fit, nothing does any more.
-class Cursor {
- public:
-  explicit Cursor(std::string_view text) : rest_(text) {}
+// Each 'd' of the form is a digit.
+bool begins_as(std::string_view text, std::string_view form) {
+  const auto fits = [](char c, char wanted) {
+    return wanted == 'd' ? base::is_digit(c) : c == wanted;
+  };
+  return std::ranges::equal(text.substr(0, form.size()), form, fits);
+}
 
-  int digits(std::size_t count) {
-    if (rest_.size() < count) fits_ = false;
-    int value = 0;
-    for (std::size_t i = 0; fits_ && i < count; ++i) {
-      const char c = rest_[i];
-      fits_ = base::is_digit(c);
-      value = value * 10 + (c - '0');
-    }
-    if (fits_) rest_.remove_prefix(count);
-    return value;
-  }
-  bool take(char c) {
-    if (!fits_ || rest_.empty() || rest_.front() != c) return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
-  void expect(char c) { fits_ = take(c); }
-  // The digits after a point, as nanoseconds.
-  std::int64_t fraction() {
-    std::int64_t value = 0;
-    std::int64_t unit = 1'000'000'000;
-    fits_ = !rest_.empty() && base::is_digit(rest_.front());
-    while (fits_ && !rest_.empty() && base::is_digit(rest_.front())) {
-      unit /= 10;
-      value += unit * (rest_.front() - '0');
-      rest_.remove_prefix(1);
-    }
-    return value;
-  }
-  void refuse() { fits_ = false; }
-  [[nodiscard]] bool at_end() const { return fits_ && rest_.empty(); }
+// The number of digits that are there.
+int number_at(std::string_view text, std::size_t at, std::size_t digits) {
+  int value = 0;
+  for (const char c : text.substr(at, digits)) value = value * 10 + (c - '0');
+  return value;
+}
 
- private:
-  std::string_view rest_;
-  bool fits_ = true;
-};
+// Takes a point and digits from the beginning of `rest`.
+std::optional<std::chrono::nanoseconds> take_fraction(std::string_view& rest) {
+  if (!rest.starts_with('.')) return std::chrono::nanoseconds(0);
+  const std::size_t end = std::min(rest.find_first_not_of("0123456789", 1), rest.size());
+  if (end == 1) return std::nullopt;
+  std::string digits(rest.substr(1, end - 1));
+  digits.resize(kNanosecondDigits, '0');
+  rest.remove_prefix(end);
+  return std::chrono::nanoseconds(number_at(digits, 0, kNanosecondDigits));
+}
 
-std::chrono::minutes offset_of(Cursor& cursor) {
-  if (cursor.take('Z')) return std::chrono::minutes(0);
-  const int sign = cursor.take('-') ? -1 : 1;
-  if (sign == 1) cursor.expect('+');
-  const int hours = cursor.digits(2);
-  cursor.expect(':');
-  const int minutes = cursor.digits(2);
-  if (hours > 23 || minutes > 59) cursor.refuse();
-  return std::chrono::minutes(sign * (hours * 60 + minutes));
+std::optional<std::chrono::minutes> read_offset(std::string_view text) {
+  if (text == "Z") return std::chrono::minutes(0);
+  constexpr std::string_view kOffset = "+dd:dd";
+  if (text.size() != kOffset.size()) return std::nullopt;
+  if (!begins_as(text, kOffset) && !begins_as(text, "-dd:dd")) return std::nullopt;
+  const int hours = number_at(text, 1, 2);
+  const int minutes = number_at(text, 4, 2);
+  if (hours > 23 || minutes > 59) return std::nullopt;
+  return std::chrono::minutes((text.front() == '-' ? -1 : 1) * (hours * 60 + minutes));
 }
 
 }  // namespace
 
+bool begins_as_rfc3339(std::string_view text) { return begins_as(text, kForm); }
+
 std::optional<base::WallTime> parse_rfc3339(std::string_view text) {
-  Cursor cursor(text);
-  const int year = cursor.digits(4);
-  cursor.expect('-');
-  const int month = cursor.digits(2);
-  cursor.expect('-');
-  const int day = cursor.digits(2);
-  cursor.expect('T');
-  const int hour = cursor.digits(2);
-  cursor.expect(':');
-  const int minute = cursor.digits(2);
-  cursor.expect(':');
-  const int second = cursor.digits(2);
-  const std::int64_t nanoseconds = cursor.take('.') ? cursor.fraction() : 0;
-  const std::chrono::minutes offset = offset_of(cursor);
-  if (!cursor.at_end()) return std::nullopt;
+  if (!begins_as_rfc3339(text)) return std::nullopt;
+  std::string_view rest = text.substr(kForm.size());
+  const auto fraction = take_fraction(rest);
+  const auto offset = read_offset(rest);
+  const int year = number_at(text, 0, 4);
+  const auto two_digits = [text](std::size_t at) { return number_at(text, at, 2); };
   const std::chrono::year_month_day date{std::chrono::year(year),
-                                         std::chrono::month(static_cast<unsigned>(month)),
-                                         std::chrono::day(static_cast<unsigned>(day))};
-  if (!date.ok() || year < kFirstYear || year > kLastYear || hour > 23 || minute > 59 ||
-      second > 59) {
+                                         std::chrono::month(static_cast<unsigned>(two_digits(5))),
+                                         std::chrono::day(static_cast<unsigned>(two_digits(8)))};
+  const int hour = two_digits(11);
+  const int minute = two_digits(14);
+  const int second = two_digits(17);
+  if (!fraction || !offset || !date.ok() || year < kFirstYear || year > kLastYear || hour > 23 ||
+      minute > 59 || second > 59) {
     return std::nullopt;
   }
   return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
-         std::chrono::seconds(second) + std::chrono::nanoseconds(nanoseconds) - offset;
+         std::chrono::seconds(second) + *fraction - *offset;
 }
 
 }  // namespace gangrun::kubernetes

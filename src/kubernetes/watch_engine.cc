@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "kubernetes/refusal.h"
+#include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes {
 
@@ -12,15 +13,6 @@ namespace {
 
 constexpr int kGone = 410;
 constexpr int kTooNew = 504;  // the server, just started, does not know that version yet
-
-std::string member_text(const base::Json& object, std::string_view key) {
-  return base::json_member_or<std::string>(object, key, "").value_or("");
-}
-
-std::string member_of_metadata(const base::Json& object, std::string_view key) {
-  const auto metadata = object.find("metadata");
-  return metadata == object.end() ? "" : member_text(*metadata, key);
-}
 
 }  // namespace
 
@@ -46,7 +38,6 @@ base::Result<base::JsonRead> parse_objects(std::string_view text, int depth, std
 Query WatchEngine::query(double dice) const {
   Query out;
   if (!request_.label_selector.empty()) out.emplace_back("labelSelector", request_.label_selector);
-  if (!request_.field_selector.empty()) out.emplace_back("fieldSelector", request_.field_selector);
   if (lists()) {
     if (!pages_expire_) out.emplace_back("limit", std::to_string(kPageObjects));
     if (!continue_.empty()) out.emplace_back("continue", continue_);
@@ -78,14 +69,14 @@ base::Result<std::optional<std::vector<base::Json>>> WatchEngine::take_page(std:
   listed_values_ += read->values;
   base::Json page = std::move(read->document);
   const auto items = page.find("items");
-  const std::string version = member_of_metadata(page, "resourceVersion");
+  const std::string version = text_at(page, {"metadata", "resourceVersion"});
   if (items == page.end() || !items->is_array() || version.empty()) {
     return base::unavailable("the answer is not a list of an API server");
   }
   for (base::Json& item : *items) {
     if (item.is_object()) listed_.push_back(std::move(item));
   }
-  continue_ = member_of_metadata(page, "continue");
+  continue_ = text_at(page, {"metadata", "continue"});
   if (!continue_.empty()) return std::optional<std::vector<base::Json>>();
   std::vector<base::Json> listed = std::exchange(listed_, {});
   list_again();
@@ -130,13 +121,13 @@ base::Result<> WatchEngine::take_line(std::string_view line, std::vector<Change>
 }
 
 base::Result<> WatchEngine::take_event(base::Json event, std::vector<Change>& changes) {
-  const std::string type = member_text(event, "type");
+  const std::string type = text_at(event, {"type"});
   const auto object = event.find("object");
   if (object == event.end() || !object->is_object()) {
     return base::unavailable("a change without its object");
   }
   if (type == "ERROR") return take_error(*object);
-  const std::string version = member_of_metadata(*object, "resourceVersion");
+  const std::string version = text_at(*object, {"metadata", "resourceVersion"});
   if (!version.empty()) version_ = version;
   const bool is_deleted = type == "DELETED";
   if (is_deleted || type == "ADDED" || type == "MODIFIED") {

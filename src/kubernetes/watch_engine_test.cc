@@ -35,17 +35,16 @@ std::string value_of(const Query& query, const std::string& name) {
 }
 
 WatchEngine listed() {
-  WatchEngine engine({"/pods", "job=a", "status.phase=Running"});
+  WatchEngine engine({"/pods", "job=a"});
   EXPECT_TRUE(engine.take_page(page({}, "5")).ok());
   return engine;
 }
 
 TEST(WatchEngine, PagesAreListedThenWatchedFromThere) {
-  WatchEngine engine({"/pods", "job=a", ""});
+  WatchEngine engine({"/pods", "job=a"});
   EXPECT_TRUE(engine.lists());
   EXPECT_EQ(value_of(engine.query(0), "limit"), "500");
   EXPECT_EQ(value_of(engine.query(0), "labelSelector"), "job=a");
-  EXPECT_EQ(value_of(engine.query(0), "fieldSelector"), "none");
   const auto first = engine.take_page(page({pod("a", "1")}, "7", "more"));
   ASSERT_TRUE(first.ok());
   EXPECT_FALSE(first->has_value());
@@ -63,7 +62,7 @@ TEST(WatchEngine, PagesAreListedThenWatchedFromThere) {
 }
 
 TEST(WatchEngine, AListWithoutAnEndIsNone) {
-  WatchEngine engine({"/pods", "job=a", ""});
+  WatchEngine engine({"/pods", "job=a"});
   for (int number = 0; number < kMaxPages; ++number) {
     ASSERT_TRUE(engine.take_page(page({pod("a", "1")}, "7", "more")).ok()) << number;
   }
@@ -76,7 +75,7 @@ TEST(WatchEngine, AListWithoutAnEndIsNone) {
 }
 
 TEST(WatchEngine, ManagedFieldsAreLeftOutAndNothingElse) {
-  WatchEngine engine({"/pods", "", ""});
+  WatchEngine engine({"/pods", ""});
   auto objects = engine.take_page(page({pod("a", "1")}, "5"));
   ASSERT_TRUE(objects.ok() && objects->has_value());
   std::vector<Change> changes;
@@ -159,7 +158,7 @@ TEST(WatchEngine, OtherErrorsGoOnFromWhereItWas) {
 }
 
 TEST(WatchEngine, PagesThatExpireAreAskedForInOne) {
-  WatchEngine engine({"/pods", "", ""});
+  WatchEngine engine({"/pods", ""});
   ASSERT_TRUE(engine.take_page(page({pod("a", "1")}, "7", "more")).ok());
   EXPECT_TRUE(engine.refused({410, "Expired", "", nullptr}));
   EXPECT_EQ(value_of(engine.query(0), "limit"), "none");
@@ -171,7 +170,7 @@ TEST(WatchEngine, PagesThatExpireAreAskedForInOne) {
 }
 
 TEST(WatchEngine, WhatIsNoAnswerOfAnApiServer) {
-  WatchEngine engine({"/pods", "", ""});
+  WatchEngine engine({"/pods", ""});
   for (const char* body : {"", "<html>", "[]", "{}", R"({"items":[]})", R"({"items":5})",
                            R"({"items":[],"metadata":{"resourceVersion":5}})"}) {
     EXPECT_FALSE(engine.take_page(body).ok()) << body;

@@ -45,7 +45,7 @@ struct WatchFixture : TestApiServer {
       troubles.push_back(error);
       is_over = is_final;
     };
-    watch = client().watch({"/api/v1/pods", "job=a", ""}, std::move(callbacks));
+    watch = client().watch({"/api/v1/pods", "job=a"}, std::move(callbacks));
   }
   bool wait_for(std::size_t count) {
     return wait([&] { return seen.size() >= count; });
