@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/pod_facts.h"
+#include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::pods {
 
@@ -29,35 +30,25 @@ std::string job_selector(const std::string& job_id) {
 }
 
 std::string words_of_object(const base::Json& object) {
-  const auto kind = base::json_member_or<std::string>(object, "kind", "object");
-  return base::format("{} {}", kind.ok() ? *kind : "object", name_of(object));
+  const std::string kind = text_at(object, {"kind"});
+  return base::format("{} {}", kind.empty() ? "object" : kind, name_of(object));
 }
 
 bool is_of_job(const base::Json& object, const std::string& job_id) {
-  return pod_facts(object, "").job == job_id;
+  return text_at(object, {"metadata", "labels", kJobLabel}) == job_id;
 }
 
 bool is_owned_by(const base::Json& object, const Owner& owner) {
-  const auto metadata = object.is_object() ? object.find("metadata") : object.end();
-  if (!object.is_object() || metadata == object.end()) return false;
-  const auto references =
-      metadata->is_object() ? metadata->find("ownerReferences") : metadata->end();
-  if (references == metadata->end() || !references->is_array()) return false;
-  return std::ranges::any_of(*references, [&owner](const base::Json& reference) {
-    const auto text = [&reference](std::string_view key) {
-      return base::json_member_or<std::string>(reference, key, "").value_or("");
-    };
-    return text("kind") == "Job" && text("name") == owner.name &&
-           (owner.uid.empty() || text("uid") == owner.uid);
+  const base::Json& references = list_at(object, {"metadata", "ownerReferences"});
+  return std::ranges::any_of(references, [&owner](const base::Json& reference) {
+    return text_at(reference, {"kind"}) == "Job" && text_at(reference, {"name"}) == owner.name &&
+           (owner.uid.empty() || text_at(reference, {"uid"}) == owner.uid);
   });
 }
 
 std::vector<base::Json> items_of(base::Json list) {
-  std::vector<base::Json> items;
-  const auto found = list.is_object() ? list.find("items") : list.end();
-  if (!list.is_object() || found == list.end() || !found->is_array()) return items;
-  for (base::Json& item : *found) items.push_back(std::move(item));
-  return items;
+  if (list_at(list, {"items"}).empty()) return {};
+  return std::move(list["items"].get_ref<base::Json::array_t&>());
 }
 
 }  // namespace gangrun::kubernetes::pods

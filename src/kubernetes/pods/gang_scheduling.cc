@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "job/units.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/names.h"
 
@@ -13,7 +12,6 @@ namespace {
 using base::Json;
 
 constexpr const char* kVolcano = "volcano";
-constexpr const char* kWorkloadVersion = "v1alpha1";
 constexpr const char* kPodGroup = "gang";  // of the Workload
 
 Json volcano_group(const ManifestInput& input, const Owner& owner) {
@@ -30,7 +28,7 @@ Json volcano_group(const ManifestInput& input, const Owner& owner) {
 Json workload(const ManifestInput& input, const Owner& owner) {
   Json group = {{"name", kPodGroup},
                 {"policy", {{"gang", {{"minCount", gang_of(input.spec).size()}}}}}};
-  return {{"apiVersion", base::format("scheduling.k8s.io/{}", kWorkloadVersion)},
+  return {{"apiVersion", "scheduling.k8s.io/v1alpha1"},
           {"kind", "Workload"},
           {"metadata", metadata_of(input, job_name(input), &owner)},
           {"spec", {{"podGroups", Json::array({std::move(group)})}}}};
@@ -70,12 +68,6 @@ base::Result<> check_gang_scheduling(const ManifestInput& input) {
   if (input.gang_scheduling == GangScheduling::kKueue && kubernetes_of(input.spec).queue.empty()) {
     return base::invalid_argument(
         "kubernetes.queue: is empty; Kueue needs the name of a LocalQueue of the namespace");
-  }
-  if (input.gang_scheduling == GangScheduling::kWorkload && !input.workload_version.empty() &&
-      input.workload_version != kWorkloadVersion) {
-    return base::invalid_argument(base::format(
-        "kubernetes.gang_scheduling: the cluster has Workloads of version {}; {} is known",
-        job::in_quotes(input.workload_version), kWorkloadVersion));
   }
   return {};
 }

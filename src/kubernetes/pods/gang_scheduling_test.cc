@@ -19,7 +19,6 @@ ManifestInput gang_job(GangScheduling scheduling) {
   input.spec.tasks[1].min_instances = 2;
   edit_kubernetes(input.spec).queue = "gpus";
   input.gang_scheduling = scheduling;
-  input.workload_version = "v1alpha1";
   return input;
 }
 
@@ -75,17 +74,13 @@ TEST(GangScheduling, ByHoldingTellsNobody) {
             (Json{{"metadata", {{"name", "p"}}}, {"spec", Json::object()}}));
 }
 
-TEST(GangScheduling, NeedsAQueueOrAKnownVersion) {
+TEST(GangScheduling, NeedsAQueueForKueue) {
   ManifestInput input = gang_job(GangScheduling::kKueue);
   EXPECT_TRUE(check_gang_scheduling(input).ok());
   edit_kubernetes(input.spec).queue = "";
   EXPECT_THAT(check_gang_scheduling(input).error().message, HasSubstr("kubernetes.queue: "));
   input.gang_scheduling = GangScheduling::kWorkload;
   EXPECT_TRUE(check_gang_scheduling(input).ok());
-  input.workload_version = "";
-  EXPECT_TRUE(check_gang_scheduling(input).ok()) << "a dry run asks no cluster";
-  input.workload_version = "v1alpha2";
-  EXPECT_THAT(check_gang_scheduling(input).error().message, HasSubstr("v1alpha2"));
 }
 
 }  // namespace

@@ -1,20 +1,44 @@
 #include "kubernetes/pods/job_objects.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "base/format.h"
+#include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_facts.h"
+#include "kubernetes/retry_policy.h"
+#include "kubernetes/rfc3339.h"
+#include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::pods {
 
 namespace {
 
+using base::Json;
+
 constexpr std::chrono::seconds kMakingLimit{60};
 constexpr std::chrono::seconds kMakingPause{1};
 constexpr std::chrono::seconds kLookPause{1};
+// Times are whole seconds there.
+constexpr std::chrono::seconds kRounding{1};
 
-bool may_pass(const base::Error& error) {
-  return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded;
+std::optional<base::WallTime> time_at(const Json& object, KeyPath path) {
+  return parse_rfc3339(text_at(object, path));
+}
+
+// When it was last written.
+std::optional<base::WallTime> written_at(const Json& job) {
+  std::optional<base::WallTime> latest = time_at(job, {"metadata", "creationTimestamp"});
+  for (const Json& entry : list_at(job, {"metadata", "managedFields"})) {
+    latest = std::max(latest, time_at(entry, {"time"}));
+  }
+  return latest;
+}
+
+std::optional<base::WallTime> started_at(const Json& job) {
+  const auto started = time_at(job, {"status", "startTime"});
+  return started ? started : time_at(job, {"metadata", "creationTimestamp"});
 }
 
 // It is there no more, or not for long.
@@ -24,6 +48,40 @@ bool is_deleted(const kubernetes::Answer& answer, const std::string& uid) {
 }
 
 }  // namespace
+
+void LeaseClock::wrote(const Json& job, base::Instant now) {
+  const auto written = written_at(job);
+  const auto started = started_at(job);
+  if (!written || !started) {
+    // Counted on from what was known.
+    if (!at_) at_ = now;
+    return;
+  }
+  age_ = std::max(std::chrono::seconds(0),
+                  std::chrono::ceil<std::chrono::seconds>(*written - *started));
+  at_ = now;
+}
+
+void LeaseClock::found(const Json& job) {
+  const Json& deadline = value_at(job, {"spec", "activeDeadlineSeconds"});
+  if (!deadline.is_number_integer()) return;
+  age_ = std::chrono::seconds(std::clamp<std::int64_t>(deadline.get<std::int64_t>(), 0, 1LL << 40));
+  at_.reset();
+}
+
+std::int64_t LeaseClock::deadline_seconds(std::chrono::seconds lease, base::Instant now) const {
+  const auto since =
+      at_ ? std::chrono::ceil<std::chrono::seconds>(now - *at_) : std::chrono::seconds(0);
+  return (age_ + since + lease + kRounding).count();
+}
+
+bool is_lease_over(const Json& job) {
+  return std::ranges::any_of(list_at(job, {"status", "conditions"}), [](const Json& condition) {
+    const std::string type = text_at(condition, {"type"});
+    return (type == "Failed" || type == "FailureTarget") &&
+           text_at(condition, {"status"}) == "True";
+  });
+}
 
 JobObjects::JobObjects(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,
                        const Manifests& manifests, std::chrono::seconds lease,
@@ -75,7 +133,7 @@ void JobObjects::on_answer(base::Json object, base::Instant limit, kubernetes::A
   const base::Error& error = answer.object.error();
   if (error.code == base::Code::kAlreadyExists) return find(std::move(object), std::move(then));
   // It may have been made all the same: then it is found.
-  if (may_pass(error) && loop_.now() < limit) {
+  if (may_help_to_repeat(error) && loop_.now() < limit) {
     again_.push_back(loop_.after(
         kMakingPause, [this, object = std::move(object), limit, then = std::move(then)]() mutable {
           make(std::move(object), limit, std::move(then));
@@ -91,9 +149,9 @@ void JobObjects::find(base::Json object, Then then) {
   kubernetes::Request request;
   request.path = collection_path(object, manifests_.input().name_space);
   request.query = {{"fieldSelector", "metadata.name=" + name_of(object)}};
-  const bool is_owner = object == manifests_.owner(lease_);
+  const bool is_owner = owner_.uid.empty();  // which is made before the rest
   if (is_owner) {
-    request.path = owner_path();
+    request.path = owner_path(manifests_.input());
     request.query.clear();
   }
   errands_.ask(std::move(request), [this, object = std::move(object), is_owner,
@@ -145,16 +203,10 @@ void JobObjects::make_rest() {
   }
 }
 
-std::string JobObjects::owner_path() const {
-  const base::Json owner = manifests_.owner(lease_);
-  return base::format("{}/{}", collection_path(owner, manifests_.input().name_space),
-                      name_of(owner));
-}
-
 void JobObjects::renew() {
   kubernetes::Request request;
   request.method = "PATCH";
-  request.path = owner_path();
+  request.path = owner_path(manifests_.input());
   request.content_type = "application/merge-patch+json";
   request.body = {
       {"spec", {{"activeDeadlineSeconds", clock_.deadline_seconds(lease_, loop_.now())}}}};
@@ -167,7 +219,7 @@ void JobObjects::on_renewed(kubernetes::Answer answer) {
   if (!answer.object.ok()) {
     const base::Error& error = answer.object.error();
     logger_.warning("the job's lease could not be renewed: {}", error.message);
-    if (may_pass(error)) callbacks_.on_silent(error);
+    if (may_help_to_repeat(error)) callbacks_.on_silent(error);
   }
   if (has_lost_owner(answer) || !answer.object.ok()) return;
   callbacks_.on_heard();
@@ -204,14 +256,14 @@ void JobObjects::look_at_owner() {
     return;
   }
   kubernetes::Request request;
-  request.path = owner_path();
+  request.path = owner_path(manifests_.input());
   errands_.ask(std::move(request),
                [this](const kubernetes::Answer& answer) { on_looked_at(answer); });
 }
 
 void JobObjects::on_looked_at(const kubernetes::Answer& answer) {
   if (has_lost_owner(answer)) return;
-  if (!answer.object.ok() && may_pass(answer.object.error())) {
+  if (!answer.object.ok() && may_help_to_repeat(answer.object.error())) {
     callbacks_.on_silent(answer.object.error());
     look_timer_ = loop_.after(kLookPause, [this] { look_at_owner(); });
     return;

@@ -2,19 +2,42 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "job/reason.h"
 #include "kubernetes/client.h"
 #include "kubernetes/pods/errands.h"
-#include "kubernetes/pods/lease_clock.h"
 #include "kubernetes/pods/manifests.h"
 #include "net/event_loop.h"
 
 namespace gangrun::kubernetes::pods {
+
+// Until when the Job that owns everything is to live: it counts from its start by the API server's
+// clock, which may differ from ours. What a write answers tells the time there, to the second.
+class LeaseClock {
+ public:
+  // The Job as it was answered to a write of ours.
+  void wrote(const base::Json& job, base::Instant now);
+  // The Job as it was found: an earlier client may have written it last.
+  void found(const base::Json& job);
+
+  // The activeDeadlineSeconds with which it lives at least `lease` from now on.
+  [[nodiscard]] std::int64_t deadline_seconds(std::chrono::seconds lease, base::Instant now) const;
+
+ private:
+  std::chrono::seconds age_{0};
+  std::optional<base::Instant> at_;  // when it was that old; none: only that it is not older
+};
+
+// Whether it has come to its deadline: what it owns is being removed.
+bool is_lease_over(const base::Json& job);
 
 // All of a job but its pods: made, and kept alive by moving the owner's deadline.
 class JobObjects {
@@ -58,7 +81,6 @@ class JobObjects {
   // True where it is gone or going, which is told.
   bool has_lost_owner(const kubernetes::Answer& answer);
   void gone(const std::string& sentence, job::Reason reason = job::Reason::kClusterGone);
-  [[nodiscard]] std::string owner_path() const;
 
   net::EventLoop& loop_;
   base::Logger& logger_;

@@ -30,9 +30,8 @@ JobRemoval::JobRemoval(net::EventLoop& loop, kubernetes::Client& client, const M
       pause_(kFirstLook, kLongestLook),
       owner_{owner_name(manifests.input()), uid} {
   const std::string& name_space = manifests_.input().name_space;
-  const base::Json owner = manifests_.owner(std::chrono::seconds(1));
-  owner_path_ = base::format("{}/{}", collection_path(owner, name_space), owner_.name);
-  collections_.insert(base::format("/api/v1/namespaces/{}/pods", name_space));
+  owner_path_ = owner_path(manifests_.input());
+  collections_.insert(pods_path(name_space));
   for (const base::Json& object : manifests_.objects({})) {
     collections_.insert(collection_path(object, name_space));
   }
@@ -57,12 +56,8 @@ bool JobRemoval::is_left(const base::Json& object) const {
   return !is_after_deletion_ || !is_being_deleted(object);
 }
 
-void JobRemoval::begin_after_deletion() {
-  is_after_deletion_ = true;
-  begin();
-}
-
-void JobRemoval::begin() {
+void JobRemoval::begin(bool is_after_deletion) {
+  is_after_deletion_ = is_after_deletion;
   limit_ = loop_.now() + kRemovalLimit;
   kubernetes::Request request;
   request.path = owner_path_;
@@ -72,9 +67,8 @@ void JobRemoval::begin() {
 void JobRemoval::on_owner(const kubernetes::Answer& answer) {
   has_owner_ = is_owner(answer);
   if (has_owner_ && answer.object.ok()) owner_.uid = uid_of(*answer.object);
-  const std::string pods =
-      base::format("/api/v1/namespaces/{}/pods", manifests_.input().name_space);
-  errands_.ask(listing(pods), [this](kubernetes::Answer listed) {
+  errands_.ask(listing(pods_path(manifests_.input().name_space)), [this](
+                                                                      kubernetes::Answer listed) {
     on_pods(listed.object.ok() ? items_of(*std::move(listed.object)) : std::vector<base::Json>());
   });
 }
@@ -92,8 +86,7 @@ void JobRemoval::delete_pod(const base::Json& pod) {
   const bool has_ended = facts.is_over() || !facts.is_scheduled();
   kubernetes::Request request;
   request.method = "DELETE";
-  request.path =
-      base::format("/api/v1/namespaces/{}/pods/{}", manifests_.input().name_space, facts.name);
+  request.path = base::format("{}/{}", pods_path(manifests_.input().name_space), facts.name);
   request.body = {
       {"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", {{"uid", facts.uid}}}};
   if (has_ended || !is_after_deletion_) {

@@ -27,10 +27,9 @@ class JobRemoval {
   JobRemoval(net::EventLoop& loop, kubernetes::Client& client, const Manifests& manifests,
              const std::string& uid, std::function<void(base::Result<>)> done);
 
-  void begin();
-  // The same where somebody else has deleted the owner: pods keep the time to end that they have,
-  // and what is being deleted counts as gone.
-  void begin_after_deletion();
+  // `is_after_deletion`: somebody else has deleted the owner, so pods keep the time to end that
+  // they have, and what is being deleted counts as gone.
+  void begin(bool is_after_deletion);
   // The objects that the last look found ("pods a, configmaps b"), or that nobody answers.
   [[nodiscard]] std::string left() const;
 

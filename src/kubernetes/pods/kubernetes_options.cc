@@ -20,6 +20,11 @@ using jobfile::FlagForms;
 using jobfile::own_field;
 using jobfile::section_field;
 
+constexpr jobfile::FieldFlag one_value(std::string_view names, std::string_view value,
+                                       std::string_view help) {
+  return {.names = names, .forms = FlagForms::kOneValue, .value = value, .help = help};
+}
+
 constexpr jobfile::TextsForm kKeysToTexts = {.allowed = "a map of keys to texts"};
 
 Result<> read_maps(const Field& field, std::vector<Json>& out) {
@@ -34,12 +39,6 @@ Result<> read_maps(const Field& field, std::vector<Json>& out) {
     out.push_back(jobfile::json_value(child.node));
   }
   return {};
-}
-
-Json list_json(const std::vector<Json>& maps) {
-  Json list;
-  for (const Json& map : maps) list.push_back(map);
-  return list;
 }
 
 using Taker = Result<std::string> (*)(std::string_view, JobSpec&);
@@ -64,7 +63,10 @@ constexpr FieldRow<JobSpec> maps_field(FieldInfo info) {
       [](const Field& field, JobSpec& job) {
         return read_maps(field, edit_kubernetes(job).*kMember);
       },
-      [](const JobSpec& job, PlanForm /*form*/) { return list_json(kubernetes_of(job).*kMember); });
+      [](const JobSpec& job, PlanForm /*form*/) {
+        const std::vector<Json>& maps = kubernetes_of(job).*kMember;
+        return maps.empty() ? Json() : Json(maps);
+      });
 }
 
 // "zone=a".
@@ -83,13 +85,8 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .key = "kubeconfig",
         .about = "Kubeconfig",
         .allowed = "a file",
-        .flag =
-            {
-                .names = "--kubeconfig",
-                .forms = FlagForms::kOneValue,
-                .value = "FILE",
-                .help = "Kubeconfig file, instead of KUBECONFIG or ~/.kube/config",
-            },
+        .flag = one_value("--kubeconfig", "FILE",
+                          "Kubeconfig file, instead of KUBECONFIG or ~/.kube/config"),
         .reference = "a file with the addresses and credentials of clusters, relative to the "
                      "folder where `gangrun` is called",
         .default_words = "those of `KUBECONFIG`, else `~/.kube/config`, else a pod's own",
@@ -100,12 +97,7 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .about = "Context of the kubeconfig",
         .allowed = "the name of a context",
         .flag =
-            {
-                .names = "--context",
-                .forms = FlagForms::kOneValue,
-                .value = "NAME",
-                .help = "Context of the kubeconfig (default: the current one)",
-            },
+            one_value("--context", "NAME", "Context of the kubeconfig (default: the current one)"),
         .reference = "which of its contexts",
         .default_words = "the current one",
     }),
@@ -127,12 +119,7 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .about = "Namespace",
         .allowed = "the name of a namespace",
         .flag =
-            {
-                .names = "--namespace,-n",
-                .forms = FlagForms::kOneValue,
-                .value = "NAME",
-                .help = "Namespace on Kubernetes (default: the context's)",
-            },
+            one_value("--namespace,-n", "NAME", "Namespace on Kubernetes (default: the context's)"),
         .reference =
             "the namespace of all objects of the job: small letters, digits and `-`, at most 63",
         .default_words = "that of the context, else `default`",
@@ -142,13 +129,7 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .key = "service_account",
         .about = "Service account of the pods",
         .allowed = "the name of a service account",
-        .flag =
-            {
-                .names = "--service-account",
-                .forms = FlagForms::kOneValue,
-                .value = "NAME",
-                .help = "Service account of the pods",
-            },
+        .flag = one_value("--service-account", "NAME", "Service account of the pods"),
         .reference = "the service account of the pods",
         .default_words = "the namespace's own",
         .schema = R"({"$ref": "#/$defs/object_name"})",
@@ -239,13 +220,7 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .key = "priority_class",
         .about = "Priority class of the pods",
         .allowed = "the name of a priority class",
-        .flag =
-            {
-                .names = "--priority-class",
-                .forms = FlagForms::kOneValue,
-                .value = "NAME",
-                .help = "Priority class of the pods",
-            },
+        .flag = one_value("--priority-class", "NAME", "Priority class of the pods"),
         .reference = "the priority class of the pods",
         .default_words = "the cluster's",
         .schema = R"({"$ref": "#/$defs/object_name"})",
@@ -262,12 +237,8 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .key = "gang_scheduling",
         .about = "What schedules the pods all or nothing; auto means what the cluster has",
         .is_always_written = true,
-        .flag =
-            {
-                .names = "--gang-scheduling",
-                .forms = FlagForms::kOneValue,
-                .help = "Gang scheduler of the pods; hold: gangrun asks again until all fit",
-            },
+        .flag = one_value("--gang-scheduling", "",
+                          "Gang scheduler of the pods; hold: gangrun asks again until all fit"),
         .reference =
             "what schedules the pods all or nothing: `kueue`, `volcano`, `workload` (the API "
             "server's own), `hold` (a pod runs as soon as it has a node; if some have one and no "

@@ -14,6 +14,7 @@
 #include "jobfile/plan_json.h"
 #include "jobfile/shipped_files.h"
 #include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/names.h"
 
 namespace gangrun::kubernetes::pods {
 
@@ -30,7 +31,6 @@ using Problem = jobfile::Problem;
 using TaskSpec = job::TaskSpec;
 using TextsByKey = std::map<std::string, std::string>;
 
-constexpr std::size_t kMaxPartBytes = 63;
 constexpr std::size_t kMaxObjectNameBytes = 253;
 constexpr std::size_t kMaxAnnotationBytes = std::size_t{256} * 1024;  // of all together
 
@@ -41,9 +41,6 @@ bool is_host_part(std::string_view text) {
                      [](char c) { return base::is_small_letter_or_digit(c) || c == '-'; });
 }
 
-// The label of a DNS name.
-bool is_part(std::string_view text) { return text.size() <= kMaxPartBytes && is_host_part(text); }
-
 bool is_object_name(std::string_view text) {
   const std::vector<std::string> parts = base::split(text, '.');
   return text.size() <= kMaxObjectNameBytes &&
@@ -51,18 +48,11 @@ bool is_object_name(std::string_view text) {
                      [](const std::string& part) { return is_host_part(part); });
 }
 
-// A label's value, or a key after its prefix.
-bool is_word(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxPartBytes && base::is_letter_or_digit(text.front()) &&
-         base::is_letter_or_digit(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
-           return base::is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
-         });
-}
-
 bool is_key(std::string_view text) {
   const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return is_word(text);
-  return is_object_name(text.substr(0, slash)) && is_word(text.substr(slash + 1));
+  if (slash != std::string_view::npos && !is_object_name(text.substr(0, slash))) return false;
+  const std::string_view word = text.substr(slash + 1);  // all of it without a '/'
+  return !word.empty() && is_label_value(word);
 }
 
 Found check_object_name(const std::string& name, std::string_view what, const std::string& path) {
@@ -77,7 +67,7 @@ Found check_key(const std::string& key, const std::string& path) {
     return Problem{path, base::format("{} is not a key; allowed: letters, digits, and '-', '_' or "
                                       "'.' between them, at most {} characters, after DOMAIN/ or "
                                       "nothing",
-                                      in_quotes(key), kMaxPartBytes)};
+                                      in_quotes(key), kMaxLabelBytes)};
   }
   if (!key.starts_with("gangrun/")) return std::nullopt;
   return Problem{path, base::format("{} is one of gangrun's own; allowed: keys that do not begin "
@@ -89,11 +79,11 @@ Found check_own_labels(const TextsByKey& labels, const std::string& path) {
   for (const auto& [key, value] : labels) {
     const std::string own_path = base::format("{}.{}", path, key);
     if (auto found = check_key(key, own_path)) return found;
-    if (value.empty() || is_word(value)) continue;
+    if (is_label_value(value)) continue;
     return Problem{own_path, base::format("{} is not the value of a label; allowed: letters, "
                                           "digits, and '-', '_' or '.' between them, at most {} "
                                           "characters",
-                                          in_quotes(value), kMaxPartBytes)};
+                                          in_quotes(value), kMaxLabelBytes)};
   }
   return std::nullopt;
 }
@@ -151,10 +141,10 @@ Found check_volumes(const KubernetesOptions& kubernetes) {
   for (std::size_t i = 0; i < kubernetes.volumes.size(); ++i) {
     const std::string own_path = base::format("{}.{}", path, i);
     const auto name = kubernetes.volumes[i]["name"].get<std::string>();
-    if (!is_part(name)) {
+    if (!is_dns_label(name)) {
       return Problem{own_path, base::format("{} is not the name of a volume; allowed: small "
                                             "letters, digits, and '-' between them, at most {}",
-                                            in_quotes(name), kMaxPartBytes)};
+                                            in_quotes(name), kMaxLabelBytes)};
     }
     if (!names.insert(name).second) {
       return Problem{own_path, base::format("{} is given twice", in_quotes(name))};
@@ -231,22 +221,22 @@ Found check_pod_of_task(const JobSpec& job, const TaskSpec& task) {
 Found check_pod_name(const JobSpec& job, const TaskSpec& task) {
   const std::string index = std::to_string(task.instances - 1);
   const std::size_t name = kubernetes_name(job.name).size();
-  const std::size_t rest = kJobTagBytes + 2 + index.size();
-  if (name + rest + task.type.size() <= kMaxPodNameBytes) return std::nullopt;
+  const std::size_t rest = kIdTagBytes + 2 + index.size();
+  if (name + rest + task.type.size() <= kMaxLabelBytes) return std::nullopt;
   const std::string sum = base::format(
       "the pod of {}:{} would have a name of {} characters, of which Kubernetes "
       "allows {}",
-      task.type, index, name + rest + task.type.size(), kMaxPodNameBytes);
+      task.type, index, name + rest + task.type.size(), kMaxLabelBytes);
   // The length of what is put in front of a digit.
   const std::size_t prefix = name - job.name.size();
-  if (rest + task.type.size() + prefix + 1 > kMaxPodNameBytes) {
+  if (rest + task.type.size() + prefix + 1 > kMaxLabelBytes) {
     return Problem{"tasks." + task.type, base::format("{}; allowed: a task type of at most {}", sum,
-                                                      kMaxPodNameBytes - rest - prefix - 1)};
+                                                      kMaxLabelBytes - rest - prefix - 1)};
   }
   return Problem{"name",
                  base::format("'{}' is too long: {}; allowed: at most {}, or a shorter "
                               "task type",
-                              job.name, sum, kMaxPodNameBytes - rest - task.type.size() - prefix)};
+                              job.name, sum, kMaxLabelBytes - rest - task.type.size() - prefix)};
 }
 
 Found check_names_of_pods(const JobSpec& job) {
@@ -329,11 +319,11 @@ Found check_pod_part(const Json& pod, const std::string& path) {
 Found check_kubernetes_options(const KubernetesOptions& kubernetes) {
   if (auto found = check_bytes(kubernetes.kubeconfig, "kubernetes.kubeconfig")) return found;
   if (auto found = check_text(kubernetes.context, "kubernetes.context")) return found;
-  if (!kubernetes.name_space.empty() && !is_part(kubernetes.name_space)) {
+  if (!kubernetes.name_space.empty() && !is_dns_label(kubernetes.name_space)) {
     return Problem{"kubernetes.namespace",
                    base::format("{} is not the name of a namespace; allowed: small letters, "
                                 "digits, and '-' between them, at most {} characters",
-                                in_quotes(kubernetes.name_space), kMaxPartBytes)};
+                                in_quotes(kubernetes.name_space), kMaxLabelBytes)};
   }
   if (auto found = check_object_name(kubernetes.service_account, "a service account",
                                      "kubernetes.service_account")) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,11 +8,6 @@
 
 // The rules for what Kubernetes takes of a job, as far as that can be said without a cluster.
 namespace gangrun::kubernetes::pods {
-
-// The limit of the name of a pod that others find by it, and of a label's value.
-inline constexpr std::size_t kMaxPodNameBytes = 63;
-// The bytes by which a job's id is longer than its name: "-20260131-120000-3fa1".
-inline constexpr std::size_t kJobTagBytes = 21;
 
 // A job's name or a task type as a part of the names of objects: in lower case, '_' and '.' as '-',
 // with "job-" in front where it begins with a digit. "Data_Server" is data-server.

@@ -1,7 +1,7 @@
-#include "kubernetes/pods/last_lines.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "kubernetes/pods/pod_runs.h"
 
 namespace gangrun::kubernetes::pods {
 namespace {
@@ -10,15 +10,13 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
 
-const job::TaskId kWorker{"worker", 1};
-
 TEST(LastLines, AFailureHasThemAndItsTraceback) {
   LastLines kept;
-  for (int line = 0; line < 30; ++line) kept.add(kWorker, "line " + std::to_string(line));
-  kept.add(kWorker, "Traceback (most recent call last):");
-  kept.add(kWorker, "  File \"t.py\", line 1, in <module>");
-  kept.add(kWorker, "ValueError: no");
-  const job::ExitReport completed = kept.completed(kWorker, {});
+  for (int line = 0; line < 30; ++line) kept.add("line " + std::to_string(line));
+  kept.add("Traceback (most recent call last):");
+  kept.add("  File \"t.py\", line 1, in <module>");
+  kept.add("ValueError: no");
+  const job::ExitReport completed = kept.completed({});
   EXPECT_THAT(completed.last_lines, SizeIs(job::kLastLines));
   EXPECT_EQ(completed.last_lines.back(), "ValueError: no");
   EXPECT_TRUE(completed.has_both_streams);
@@ -28,11 +26,10 @@ TEST(LastLines, AFailureHasThemAndItsTraceback) {
 
 TEST(LastLines, KeepNoMoreThanATracebackNeeds) {
   LastLines kept;
-  for (int line = 0; line < 2000; ++line) kept.add(kWorker, std::string(1000, 'x'));
-  kept.add(kWorker, "last");
-  EXPECT_EQ(kept.completed(kWorker, {}).last_lines.back(), "last");
-  kept.forget(kWorker);
-  EXPECT_THAT(kept.completed(kWorker, {}).last_lines, SizeIs(0));
+  for (int line = 0; line < 2000; ++line) kept.add(std::string(1000, 'x'));
+  kept.add("last");
+  EXPECT_EQ(kept.completed({}).last_lines.back(), "last");
+  EXPECT_THAT(LastLines().completed({}).last_lines, SizeIs(0));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-#include "kubernetes/pods/lease_clock.h"
-
 #include <gtest/gtest.h>
+
+#include "kubernetes/pods/job_objects.h"
 
 namespace gangrun::kubernetes::pods {
 namespace {

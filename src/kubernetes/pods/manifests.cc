@@ -9,7 +9,6 @@
 #include "kubernetes/pods/gang_scheduling.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/names.h"
-#include "kubernetes/pods/pod_manifest.h"
 #include "kubernetes/pods/pod_template.h"
 #include "kubernetes/pods/secrets.h"
 
@@ -177,12 +176,6 @@ std::vector<Json> Manifests::objects(const Owner& owner) const {
   if (auto gang = gang_object(input_, owner)) objects.push_back(*std::move(gang));
   return objects;
 }
-
-Json Manifests::pod(const job::TaskId& task, const PodRun& run, const Owner& owner) const {
-  return pod_manifest(input_, layout_, hosts_, task, run, owner);
-}
-
-std::vector<job::TaskId> Manifests::gang() const { return gang_of(input_.spec); }
 
 std::string collection_path(const Json& object, const std::string& name_space) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kCollections = {{

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -37,11 +38,11 @@ inline constexpr const char* kLeaseOwner = "owner";
 struct ManifestNames {
   std::map<job::TaskId, std::string> pods;
   bool has_service_per_task = false;  // of the pod's name; else one headless service for all
-  std::string script_config_map;      // of the first carried file, by its own name; empty: ours
+  std::string script_config_map{};    // of the first carried file, by its own name; empty: ours
   std::uint16_t first_port = 2222;    // of every task; its others follow
   // The template of the services per task: names, ports' numbers and selectors (app=NAME of the
   // pod) are put in. Null: nothing. Its metadata, if any, is a mapping, and so are labels in it.
-  base::Json service_template;
+  base::Json service_template{};
 };
 
 struct ManifestInput {
@@ -50,8 +51,6 @@ struct ManifestInput {
   std::string name_space;
   // Decided, not kAuto.
   GangScheduling gang_scheduling = GangScheduling::kHold;
-  // The version of scheduling.k8s.io, for kWorkload: "v1alpha1"; empty: the cluster was not asked.
-  std::string workload_version;
   std::vector<CarriedFile> files;
   ManifestNames names;
   // How long a pod is kept for its outputs by its client; without one, the owner's deadline ends
@@ -88,10 +87,12 @@ class Manifests {
   // In the order in which they are made before any pod: secrets, config maps, services, what the
   // gang's scheduling needs.
   [[nodiscard]] std::vector<base::Json> objects(const Owner& owner) const;
+  // The pod of one run of a task: the user's template with what the job says over it. Its container
+  // of outputs waits until it is told to end, at most as long as the job may last: it cannot see
+  // when the task's has ended, and where no client tells it the owner's deadline does.
+  // (pod_manifest.cc)
   [[nodiscard]] base::Json pod(const job::TaskId& task, const PodRun& run,
                                const Owner& owner) const;
-  // The tasks that must all have a node before any counts as placed.
-  [[nodiscard]] std::vector<job::TaskId> gang() const;
 
  private:
   Manifests(ManifestInput input, CarriedLayout layout)
@@ -101,6 +102,9 @@ class Manifests {
   CarriedLayout layout_;
   std::vector<SharedHosts> hosts_;
 };
+
+// `text` so that Kubernetes, which replaces $(NAME) in commands and variables, leaves it as it is.
+std::string without_references(std::string_view text);
 
 // The collection of an object of ours: "/api/v1/namespaces/NS/pods"; empty for any other kind.
 std::string collection_path(const base::Json& object, const std::string& name_space);

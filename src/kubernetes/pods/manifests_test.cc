@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "kubernetes/pods/gang_scheduling.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests_for_tests.h"
 
@@ -109,7 +110,7 @@ TEST(Manifests, TellOfEachTask) {
   EXPECT_EQ(manifests.container_of({"worker", 0}), "task");
   EXPECT_THAT(manifests.outputs_of({"ps", 0}), ElementsAre("ps.log"));
   EXPECT_THAT(manifests.outputs_of({"worker", 0}), testing::IsEmpty());
-  EXPECT_EQ(manifests.gang().size(), 3U);
+  EXPECT_EQ(gang_of(manifests.input().spec).size(), 3U);
   const Json pod = manifests.pod({"ps", 0}, test::run_with({}), test::wine_owner());
   EXPECT_EQ(pod["spec"]["containers"].at(0)["name"], "server");
 }

@@ -16,20 +16,12 @@ namespace {
 using base::Json;
 using base::Result;
 
-constexpr std::size_t kMaxLabelBytes = 63;  // of DNS, and of Kubernetes' own
 constexpr std::size_t kMaxDomainBytes = 253;
-// Time and digits of an id, with the dash before them.
-constexpr std::size_t kDistinctBytes = sizeof("-20260131-120000-3fa1") - 1;
 // The longest end of the names of objects that are not pods.
 constexpr std::string_view kLongestEndOfObjects = "-files-9999";
 constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
 
-bool is_of(std::string_view text, std::string_view between) {
-  return !text.empty() && text.size() <= kMaxLabelBytes && base::is_letter_or_digit(text.front()) &&
-         base::is_letter_or_digit(text.back()) && std::ranges::all_of(text, [&](char c) {
-           return base::is_letter_or_digit(c) || between.find(c) != std::string_view::npos;
-         });
-}
+bool is_word(std::string_view text) { return !text.empty() && is_label_value(text); }
 
 std::string as_dns(std::string_view text) {
   std::string out = base::in_small_letters(text);
@@ -116,20 +108,22 @@ Result<> check_ports(const ManifestInput& input) {
 
 }  // namespace
 
-bool is_dns_label(std::string_view text) {
-  return is_of(text, "-") && base::in_small_letters(text) == text;
-}
-
 bool is_label_key(std::string_view text) {
   const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return is_of(text, "-_.");
+  if (slash == std::string_view::npos) return is_word(text);
   const std::string_view domain = text.substr(0, slash);
   const std::vector<std::string> steps = base::split(domain, '.');
   return domain.size() <= kMaxDomainBytes && std::ranges::all_of(steps, is_dns_label) &&
-         is_of(text.substr(slash + 1), "-_.");
+         is_word(text.substr(slash + 1));
 }
 
-bool is_label_value(std::string_view text) { return text.empty() || is_of(text, "-_."); }
+bool is_label_value(std::string_view text) {
+  const auto fits = [](char c) {
+    return base::is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
+  };
+  return text.empty() || (text.size() <= kMaxLabelBytes && base::is_letter_or_digit(text.front()) &&
+                          base::is_letter_or_digit(text.back()) && std::ranges::all_of(text, fits));
+}
 
 // Cuts the beginning of a long name as far as it must: the end of an id tells jobs apart.
 std::string job_name(const ManifestInput& input) {
@@ -138,7 +132,7 @@ std::string job_name(const ManifestInput& input) {
   if (name.empty() || !base::is_small_letter(name.front())) name = "job-" + name;
   const std::size_t room = kMaxLabelBytes - std::min(kMaxLabelBytes, longest_end(input));
   if (name.size() <= room) return name;
-  const std::string end = name.substr(name.size() - std::min(name.size(), kDistinctBytes));
+  const std::string end = name.substr(name.size() - std::min(name.size(), kIdTagBytes));
   name.resize(std::max<std::size_t>(room, end.size() + 1) - end.size());
   while (name.size() > 1 && name.back() == '-') name.pop_back();
   return name + end;
@@ -146,6 +140,10 @@ std::string job_name(const ManifestInput& input) {
 
 std::string owner_name(const ManifestInput& input) {
   return base::format("{}-{}", job_name(input), kLeaseOwner);
+}
+
+std::string owner_path(const ManifestInput& input) {
+  return base::format("/apis/batch/v1/namespaces/{}/jobs/{}", input.name_space, owner_name(input));
 }
 
 std::string secret_name(const ManifestInput& input) { return job_name(input) + "-secrets"; }

@@ -6,21 +6,27 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "kubernetes/api_url.h"
 #include "kubernetes/pods/manifests.h"
 
 // The names of a job's objects, and the metadata that all have.
 namespace gangrun::kubernetes::pods {
 
-// Small letters, digits and '-' (neither first nor last), at most 63.
-[[nodiscard]] bool is_dns_label(std::string_view text);
+// The bytes by which a job's id is longer than its name: time and digits, with the dash before
+// them.
+inline constexpr std::size_t kIdTagBytes = sizeof("-20260131-120000-3fa1") - 1;
+
 // With or without a prefix: "app", "example.com/app".
 [[nodiscard]] bool is_label_key(std::string_view text);
+// Letters, digits and '-', '_' or '.' between them, or nothing.
 [[nodiscard]] bool is_label_value(std::string_view text);
 
 // The job's id as Kubernetes can name things: what all names begin with, and the name of the one
 // headless service and of what its gang is scheduled by.
 std::string job_name(const ManifestInput& input);
 std::string owner_name(const ManifestInput& input);
+// At the API server.
+std::string owner_path(const ManifestInput& input);
 std::string secret_name(const ManifestInput& input);
 std::string config_map_name(const ManifestInput& input, std::size_t index);
 std::string hosts_name(const ManifestInput& input);

@@ -1,11 +1,10 @@
-#include "kubernetes/pods/outputs_archive.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "base/files.h"
+#include "kubernetes/pods/pod_outputs.h"
 
 namespace gangrun::kubernetes::pods {
 namespace {

@@ -34,15 +34,9 @@ void wait_for_another_pod(Run& run) {
   run.is_taken_back = false;
 }
 
-std::chrono::milliseconds shorter(const std::optional<std::chrono::milliseconds>& before,
-                                  std::chrono::milliseconds grace) {
-  return before ? std::min(*before, grace) : grace;
-}
-
 }  // namespace
 
-PodBook::PodBook(Options options)
-    : options_(std::move(options)), gang_(options_.gang.begin(), options_.gang.end()) {
+PodBook::PodBook(Options options) : options_(std::move(options)) {
   for (const auto& [task, name] : options_.names) {
     PodEntry& entry = entries_[task];
     entry.task = task;
@@ -53,9 +47,7 @@ PodBook::PodBook(Options options)
 
 Run PodBook::run_of(PodRun wish) {
   Run run;
-  run.attempt = wish.attempt;
-  run.generation = wish.generation;
-  run.environment = std::move(wish.environment);
+  static_cast<PodRun&>(run) = std::move(wish);
   run.asked_at = run.create_at = now_;
   return run;
 }
@@ -63,14 +55,14 @@ Run PodBook::run_of(PodRun wish) {
 std::optional<PodRun> PodBook::wanted(const job::TaskId& task) const {
   const PodEntry& entry = entries_.at(task);
   if (!entry.run || entry.run->end || entry.run->asked_to_end_at || is_gone_) return std::nullopt;
-  return PodRun{entry.run->attempt, entry.run->generation, entry.run->environment};
+  return PodRun(*entry.run);
 }
 
 void PodBook::start(const job::TaskId& task, int attempt, base::Instant now) {
   now_ = now;
   PodEntry& entry = entries_.at(task);
   entry.slot = Slot{.attempt = attempt};
-  tell(cluster::Event(cluster::Allocated{task, attempt, "", {{"pod", entry.name}}}));
+  tell(cluster::Allocated{task, attempt, "", {{"pod", entry.name}}});
 }
 
 void PodBook::adopt(const job::TaskId& task, int attempt, base::Instant now) {
@@ -85,11 +77,10 @@ void PodBook::adopt(const job::TaskId& task, int attempt, base::Instant now) {
 void PodBook::resolve_adoption(PodEntry& entry) {
   if (!entry.slot || !std::exchange(entry.slot->is_adopted, false)) return;
   if (!entry.pod) {
-    tell(cluster::Event(
-        job::AgentEnded{entry.task,
-                        entry.slot->attempt,
-                        {.reason = job::Reason::kContainerLost, .detail = "its pod is gone"},
-                        now_}));
+    tell(job::AgentEnded{entry.task,
+                         entry.slot->attempt,
+                         {.reason = job::Reason::kContainerLost, .detail = "its pod is gone"},
+                         now_});
     entry.slot.reset();
     return;
   }
@@ -130,7 +121,7 @@ void PodBook::run(const job::TaskId& task, PodRun run, base::Instant now) {
 void PodBook::end_run(const job::TaskId& task, std::chrono::milliseconds grace, base::Instant now) {
   now_ = now;
   PodEntry& entry = entries_.at(task);
-  entry.grace = shorter(entry.grace, grace);
+  lower(entry.grace, grace);
   if (entry.run && entry.run->end) {
     entry.run->end->outputs_by = std::min(entry.run->end->outputs_by, now + grace);
   } else if (entry.run && !entry.run->asked_to_end_at) {
@@ -240,7 +231,7 @@ void PodBook::on_trouble(const base::Error& error, bool is_final, base::Instant 
 
 void PodBook::on_gone(const std::string& sentence, job::Reason reason) {
   if (std::exchange(is_gone_, true)) return;
-  tell(cluster::Event(gang::ClusterGone{sentence, reason}));
+  tell(gang::ClusterGone{sentence, reason});
 }
 
 void PodBook::ask_for_owner() {
@@ -249,12 +240,7 @@ void PodBook::ask_for_owner() {
 }
 
 void PodBook::look_at_owner() {
-  owner_wake_.reset();
-  if (!is_owner_in_doubt_ || is_owner_asked_for_ || is_gone_) return;
-  if (now_ < owner_look_at_) {
-    owner_wake_ = owner_look_at_;
-    return;
-  }
+  if (!is_owner_to_be_read() || now_ < owner_look_at_) return;
   is_owner_in_doubt_ = false;
   is_owner_asked_for_ = true;
   owner_look_at_ = now_ + kOwnerSpacing;
@@ -437,10 +423,7 @@ void PodBook::on_outputs(const job::TaskId& task, const std::string& uid,
   PodEntry& entry = entries_.at(task);
   if (!entry.run || entry.run->uid != uid || entry.run->fetch != FetchState::kAsked) return;
   entry.run->fetch = FetchState::kDone;
-  if (!fetched.ok()) {
-    warn(base::format("the outputs of {} could not be fetched: {}", job::to_string(task),
-                      fetched.error().message));
-  }
+  if (!fetched.ok()) warn_of_outputs(task, fetched.error().message);
   settle(entry);
 }
 
@@ -459,12 +442,11 @@ void PodBook::settle_all() {
 std::optional<base::Instant> PodBook::next_deadline() const {
   std::optional<base::Instant> next = round_.wake;
   if (silent_since_ && !is_silence_told_ && !is_gone_) {
-    const base::Instant limit = *silent_since_ + kSilenceTold;
-    next = next ? std::min(*next, limit) : limit;
+    lower(next, *silent_since_ + kSilenceTold);
   }
-  if (owner_wake_) next = next ? std::min(*next, *owner_wake_) : owner_wake_;
+  if (is_owner_to_be_read()) lower(next, owner_look_at_);
   for (const auto& [task, entry] : entries_) {
-    if (entry.wake) next = next ? std::min(*next, *entry.wake) : entry.wake;
+    if (entry.wake) lower(next, *entry.wake);
   }
   return next;
 }
@@ -480,14 +462,6 @@ std::vector<job::TaskId> PodBook::running() const {
     if (runs && !pod.is_deleting) tasks.push_back(task);
   }
   return tasks;
-}
-
-std::vector<PodFacts> PodBook::pods() const {
-  std::vector<PodFacts> pods;
-  for (const auto& [task, entry] : entries_) {
-    if (entry.pod) pods.push_back(*entry.pod);
-  }
-  return pods;
 }
 
 }  // namespace gangrun::kubernetes::pods

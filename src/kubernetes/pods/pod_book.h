@@ -12,14 +12,12 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "cluster/launcher.h"
 #include "job/spec.h"
 #include "job/task_id.h"
 #include "kubernetes/pods/pod_entry.h"
 #include "kubernetes/pods/pod_facts.h"
 #include "kubernetes/pods/pod_run.h"
 #include "kubernetes/pods/pod_words.h"
-#include "kubernetes/pods/server_time.h"
 
 namespace gangrun::kubernetes::pods {
 
@@ -60,14 +58,11 @@ struct ListEvents {
   std::string uid;
 };
 // Its container's log from its beginning, or after the last line that was read of this pod's.
-struct FollowLog {
+struct ReadLog {
   job::TaskId task;
   std::string uid;
-};
-// Likewise, but only what there is. Replaces a FollowLog, whose end is not told then.
-struct ReadRestOfLog {
-  job::TaskId task;
-  std::string uid;
+  // Else only what there is is read. That replaces what follows it, whose end is not told then.
+  bool follows = true;
 };
 // No more lines of it are told.
 struct DropLog {
@@ -82,8 +77,8 @@ struct FetchOutputs {
 struct LookAtOwner {};
 
 // Events are told in their order.
-using PodAction = std::variant<CreatePod, DeletePod, LookForPod, ListEvents, FollowLog, DropLog,
-                               ReadRestOfLog, FetchOutputs, LookAtOwner, cluster::Event, RunEvent>;
+using PodAction = std::variant<CreatePod, DeletePod, LookForPod, ListEvents, ReadLog, DropLog,
+                               FetchOutputs, LookAtOwner, PodEvent>;
 
 // The life of a job's pods: what is asked of tasks and what is told of pods goes in with the time
 // at which it happens, what is to be done comes out. Pure; pods that cannot all get a node are
@@ -93,7 +88,7 @@ class PodBook {
   struct Options {
     std::string job_id;
     std::map<job::TaskId, std::string> names;  // of the pods
-    std::vector<job::TaskId> gang;             // those that are placed all or none
+    std::set<job::TaskId> gang;                // those that are placed all or none
     std::set<job::TaskId> with_outputs;
     bool takes_back = true;  // else the scheduler sees to the gang
     job::Timeouts timeouts;
@@ -156,8 +151,6 @@ class PodBook {
   [[nodiscard]] std::string waiting_for(base::Instant now) const;
   // The tasks whose command runs, and is not asked to end.
   [[nodiscard]] std::vector<job::TaskId> running() const;
-  // The pods that are there, as far as it is known.
-  [[nodiscard]] std::vector<PodFacts> pods() const;
 
  private:
   // All tasks with a run of the newest generation: placed together, or given back together.
@@ -173,9 +166,9 @@ class PodBook {
     std::optional<base::Instant> wake{};
   };
 
-  void tell(cluster::Event event) { actions_.emplace_back(std::move(event)); }
-  void tell(RunEvent event) { actions_.emplace_back(std::move(event)); }
-  void warn(std::string sentence) { tell(RunEvent(cluster::TasksWarning{std::move(sentence)})); }
+  void tell(PodEvent event) { actions_.emplace_back(std::move(event)); }
+  void warn(std::string sentence) { tell(cluster::TasksWarning{std::move(sentence)}); }
+  void warn_of_outputs(const job::TaskId& task, const std::string& why);
   [[nodiscard]] bool is_due(PodEntry& entry, base::Instant when) const;
   [[nodiscard]] bool is_silent() const { return silent_since_.has_value(); }
 
@@ -187,6 +180,9 @@ class PodBook {
   void tell_silence();
   void ask_for_owner();
   void look_at_owner();
+  [[nodiscard]] bool is_owner_to_be_read() const {
+    return is_owner_in_doubt_ && !is_owner_asked_for_ && !is_gone_;
+  }
   [[nodiscard]] bool is_owner_questioned() const {
     return is_owner_asked_for_ || (is_owner_in_doubt_ && !is_gone_);
   }
@@ -205,6 +201,7 @@ class PodBook {
   void note_end_of_start(PodEntry& entry);
   void let_go(PodEntry& entry);
   void drop_log(PodEntry& entry);
+  void read_log(PodEntry& entry, bool follows);
   void follow_log(PodEntry& entry);
   void close(PodEntry& entry);
   void conclude(PodEntry& entry);
@@ -230,7 +227,6 @@ class PodBook {
   void note_absent(job::Why& why) const;
 
   Options options_;
-  std::set<job::TaskId> gang_;
   std::map<job::TaskId, PodEntry> entries_;
   std::unordered_map<std::string, PodEntry*> by_name_;
   Round round_;
@@ -242,7 +238,6 @@ class PodBook {
   bool is_owner_asked_for_ = false;
   bool is_owner_in_doubt_ = false;  // to be requested
   base::Instant owner_look_at_{};   // not before
-  std::optional<base::Instant> owner_wake_;
   bool is_owner_deleted_ = false;
   std::optional<base::Instant> silent_since_;
   std::string silence_;

@@ -17,7 +17,7 @@ inline const job::TaskId kWorker0{"worker", 0};
 inline const job::TaskId kWorker1{"worker", 1};
 inline const job::TaskId kBoard{"tensorboard", 0};
 
-inline std::string words_of(const cluster::Event& event) {
+inline std::string words_of(const PodEvent& event) {
   return std::visit(
       base::Overloaded{
           [](const cluster::Allocated& allocated) {
@@ -30,15 +30,6 @@ inline std::string words_of(const cluster::Event& event) {
           [](const gang::ClusterGone& gone) {
             return base::format("gone ({}): {}", job::to_string(gone.reason), gone.detail);
           },
-          [](const base::OneOf<gang::ClusterWaiting, cluster::PreemptionNotice, gang::HostSilent,
-                               cluster::Remark> auto&) { return std::string("other"); },
-      },
-      event);
-}
-
-inline std::string words_of(const RunEvent& event) {
-  return std::visit(
-      base::Overloaded{
           [](const RunStarted& started) {
             return base::format("started {}#{} on {}", job::to_string(started.task),
                                 started.attempt, started.host);
@@ -66,11 +57,9 @@ inline std::string words_of(const LookForPod& action) {
 inline std::string words_of(const ListEvents& action) {
   return base::format("events {}", job::to_string(action.task));
 }
-inline std::string words_of(const FollowLog& action) {
-  return base::format("follow {} {}", job::to_string(action.task), action.uid);
-}
-inline std::string words_of(const ReadRestOfLog& action) {
-  return base::format("rest {}", job::to_string(action.task));
+inline std::string words_of(const ReadLog& action) {
+  return action.follows ? base::format("follow {} {}", job::to_string(action.task), action.uid)
+                        : base::format("rest {}", job::to_string(action.task));
 }
 inline std::string words_of(const DropLog& action) {
   return base::format("drop {}", job::to_string(action.task));

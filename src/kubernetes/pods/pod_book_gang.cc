@@ -23,8 +23,8 @@ constexpr std::size_t kMaxReasons = 3;
 }  // namespace
 
 bool PodBook::is_of_round(const PodEntry& entry) const {
-  return options_.takes_back && !round_.is_complete && entry.run && gang_.contains(entry.task) &&
-         entry.run->generation == round_.generation;
+  return options_.takes_back && !round_.is_complete && entry.run &&
+         options_.gang.contains(entry.task) && entry.run->generation == round_.generation;
 }
 
 void PodBook::check_round() {
@@ -86,7 +86,7 @@ void PodBook::end_allocation(PodEntry& entry) {
   Run& run = *entry.run;
   if (run.end || is_gone_) return;
   if (!is_due(entry, run.asked_at + options_.timeouts.allocation)) return;
-  if (gang_.contains(entry.task)) {
+  if (options_.gang.contains(entry.task)) {
     return on_gone(base::format("no node for all pods within {} (timeouts.allocation): {}",
                                 base::to_words(options_.timeouts.allocation), reasons()),
                    job::Reason::kAllocationTimeout);

@@ -81,7 +81,7 @@ TEST(PodBookGang, AsLongAsFurtherPodsGetANodeNothingIsGivenBack) {
   PodBook::Options options = BookDriver::options();
   for (const job::TaskId& task : tasks)
     options.names[task] = base::format("j-worker-{}", task.index);
-  options.gang = tasks;
+  options.gang = {tasks.begin(), tasks.end()};
   BookDriver driver(options);
   driver.begin(tasks);
   for (const job::TaskId& task : tasks) driver.created(task, base::format("u{}", task.index));

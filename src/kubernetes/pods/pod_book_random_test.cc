@@ -102,22 +102,20 @@ class World {
     is_owner_asked_for_ = true;
   }
   void take(const ListEvents&) {}
-  void take(const FollowLog& action) { logs_[action.task] = action.uid; }
-  void take(const ReadRestOfLog& action) { logs_[action.task] = action.uid; }
+  void take(const ReadLog& action) { logs_[action.task] = action.uid; }
   void take(const DropLog& action) { logs_.erase(action.task); }
   void take(const FetchOutputs& action) { fetches_[action.task] = action.uid; }
-  void take(const cluster::Event& event) {
-    const auto* ended = std::get_if<job::AgentEnded>(&event);
-    if (ended == nullptr) return;
-    EXPECT_EQ(slots_.count(ended->task), 1U) << "ended twice";
+  void take(const job::AgentEnded& ended) {
+    EXPECT_EQ(slots_.count(ended.task), 1U) << "ended twice";
     // A pod that is deleted by force is not waited for.
-    const auto pod = pods_.find(ended->task);
+    const auto pod = pods_.find(ended.task);
     EXPECT_TRUE(pod == pods_.end() || forced_.contains(pod->second.uid) || is_owner_deleted_)
         << "its pod is there";
-    slots_.erase(ended->task);
-    runs_.erase(ended->task);
+    slots_.erase(ended.task);
+    runs_.erase(ended.task);
   }
-  void take(const RunEvent& event) {
+  void take(const PodEvent& event) {
+    if (const auto* ended = std::get_if<job::AgentEnded>(&event)) take(*ended);
     if (const auto* ended = std::get_if<job::Exited>(&event)) {
       EXPECT_EQ(runs_.count(ended->task), 1U) << "its run has ended before";
       EXPECT_LE(ended->ended_at, now_);

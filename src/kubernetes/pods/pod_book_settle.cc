@@ -37,7 +37,7 @@ bool has_ended(const PodFacts& pod) {
 // Else it will be, and the entry is settled again then.
 bool PodBook::is_due(PodEntry& entry, base::Instant when) const {
   if (now_ >= when) return true;
-  entry.wake = entry.wake ? std::min(*entry.wake, when) : when;
+  lower(entry.wake, when);
   return false;
 }
 
@@ -82,12 +82,10 @@ void PodBook::note_start(PodEntry& entry) {
   if (pod.is_scheduled() && !run.placed_at) run.placed_at = now_;
   if (!pod.is_scheduled() && !pod.unschedulable.empty()) run.lacked = pending_words(pod, "");
   if (!pod.task.has_run || run.is_taken_back || run.log != LogState::kNone) return;
-  run.log = LogState::kFollowed;
-  run.log_at = now_;
-  actions_.emplace_back(FollowLog{entry.task, pod.uid});
+  read_log(entry, true);
   // One that was given back has been told already.
   if (std::exchange(run.is_started, true)) return;
-  tell(RunEvent(RunStarted{entry.task, run.attempt, pod.node}));
+  tell(RunStarted{entry.task, run.attempt, pod.node});
 }
 
 void PodBook::note_end(PodEntry& entry) {
@@ -182,25 +180,20 @@ void PodBook::follow_log(PodEntry& entry) {
   const bool is_there = entry.has_own_pod();
   // The log of a deleted pod is followed to its end: a new reading may come too late.
   const bool is_settled = run.end && is_there && !entry.pod->is_deleting;
-  if (run.log == LogState::kFollowed && is_settled) {
-    run.log = LogState::kFinishing;
-    run.log_at = now_;
-    actions_.emplace_back(ReadRestOfLog{entry.task, run.uid});
-  }
+  if (run.log == LogState::kFollowed && is_settled) return read_log(entry, false);
   if (run.log != LogState::kBroken) return;
   if (!is_there) {
     run.log = LogState::kDone;
     return;
   }
-  if (!is_settled && !is_due(entry, run.log_at)) return;
-  if (is_settled && !run.log_error.empty() && !is_due(entry, run.log_at)) return;
-  run.log = is_settled ? LogState::kFinishing : LogState::kFollowed;
-  run.log_at = now_;
-  if (is_settled) {
-    actions_.emplace_back(ReadRestOfLog{entry.task, run.uid});
-  } else {
-    actions_.emplace_back(FollowLog{entry.task, run.uid});
-  }
+  const bool is_read_at_once = is_settled && run.log_error.empty();
+  if (is_read_at_once || is_due(entry, run.log_at)) read_log(entry, !is_settled);
+}
+
+void PodBook::read_log(PodEntry& entry, bool follows) {
+  entry.run->log = follows ? LogState::kFollowed : LogState::kFinishing;
+  entry.run->log_at = now_;
+  actions_.emplace_back(ReadLog{entry.task, entry.run->uid, follows});
 }
 
 // A run that has ended is closed when its log and its outputs are here.
@@ -219,11 +212,10 @@ bool PodBook::log_is_done(PodEntry& entry) {
     const base::Instant limit =
         std::min(std::max(seen, std::min(run.log_at, now_)) + kLogLimit, seen + kLongestLogLimit);
     if (!is_due(entry, limit)) return false;
-    run.log = LogState::kDone;
+    drop_log(entry);
     if (run.log_error.empty()) {
       run.log_error = base::format("it did not end within {}", base::to_words(now_ - seen));
     }
-    actions_.emplace_back(DropLog{entry.task});
   }
   if (!run.log_error.empty()) {
     warn(base::format("the log of {} could not be read to its end: {}", job::to_string(entry.task),
@@ -248,9 +240,12 @@ bool PodBook::outputs_are_done(PodEntry& entry) {
   }
   if (failed.empty()) return false;
   run.fetch = FetchState::kDone;
-  warn(base::format("the outputs of {} could not be fetched: {}", job::to_string(entry.task),
-                    failed));
+  warn_of_outputs(entry.task, failed);
   return true;
+}
+
+void PodBook::warn_of_outputs(const job::TaskId& task, const std::string& why) {
+  warn(base::format("the outputs of {} could not be fetched: {}", job::to_string(task), why));
 }
 
 // By the node's clock it is known to the second only; a line in that second is nearer. But what was
@@ -273,12 +268,11 @@ void PodBook::conclude(PodEntry& entry) {
   if (run.end->is_lost) {
     if (!entry.is_free() || is_owner_questioned() || is_owner_deleted_) return;
     if (entry.slot) {
-      tell(cluster::Event(
-          job::AgentEnded{entry.task, entry.slot->attempt, run.end->report.why, end_of(run)}));
+      tell(job::AgentEnded{entry.task, entry.slot->attempt, run.end->report.why, end_of(run)});
     }
     entry.slot.reset();
   } else if (!is_stopping || run.end->is_known) {
-    tell(RunEvent(job::Exited{entry.task, run.attempt, run.end->report, end_of(run)}));
+    tell(job::Exited{entry.task, run.attempt, run.end->report, end_of(run)});
   }
   entry.run.reset();
 }
@@ -326,7 +320,7 @@ void PodBook::remove(PodEntry& entry) {
   if (!entry.ends_by) entry.ends_by = now_ + grace;
   const bool is_hurried = grace.count() > 0 && now_ + grace < *entry.ends_by;
   const base::Instant limit = now_ + grace + (is_hurried ? kHurriedAllowance : kDeletionAllowance);
-  entry.force_at = entry.force_at ? std::min(*entry.force_at, limit) : limit;
+  lower(entry.force_at, limit);
   (void)is_due(entry, *entry.force_at);
 }
 
@@ -362,8 +356,7 @@ void PodBook::create(PodEntry& entry) {
 void PodBook::leave(PodEntry& entry) {
   if (!entry.slot || !entry.slot->is_stopping || entry.slot->is_adopted) return;
   if (entry.run || !entry.is_free()) return;
-  tell(cluster::Event(
-      job::AgentEnded{entry.task, entry.slot->attempt, {.reason = job::Reason::kStopped}, now_}));
+  tell(job::AgentEnded{entry.task, entry.slot->attempt, {.reason = job::Reason::kStopped}, now_});
   entry.slot.reset();
 }
 

@@ -451,7 +451,7 @@ TEST(PodBook, TheFirstToFailIsToldAsTheFirst) {
   driver.exit(kWorker0, 1);
   driver.log_ended(kWorker0);
   for (const PodAction& action : driver.book().take_actions()) {
-    const auto* event = std::get_if<RunEvent>(&action);
+    const auto* event = std::get_if<PodEvent>(&action);
     const auto* ended = event == nullptr ? nullptr : std::get_if<job::Exited>(event);
     if (ended == nullptr) continue;
     EXPECT_EQ(ended->ended_at, driver.now() - seconds(1));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -14,6 +15,29 @@
 
 // The entry of one task in the book (pod_book.h).
 namespace gangrun::kubernetes::pods {
+
+// A limit becomes this one, unless it is lower.
+template <typename T>
+void lower(std::optional<T>& limit, T to) {
+  limit = std::min(limit.value_or(to), to);
+}
+
+// Other machines' times as instants here. Whatever is told is told after it happened, so the
+// smallest distance ever seen between the two clocks is the best guess at it.
+class ServerTime {
+ public:
+  // Something of this time was heard of now.
+  void heard(base::WallTime time, base::Instant now) {
+    lower(ahead_, base::Duration(now.time_since_epoch() - time.time_since_epoch()));
+  }
+  // Never after `now`; `now` before anything was heard.
+  [[nodiscard]] base::Instant instant_of(base::WallTime time, base::Instant now) const {
+    return ahead_ ? std::min(now, base::Instant(time.time_since_epoch() + *ahead_)) : now;
+  }
+
+ private:
+  std::optional<base::Duration> ahead_;  // of our instants before their times
+};
 
 // A slot that start() has asked for.
 struct Slot {
@@ -41,10 +65,7 @@ enum class LogState {
 
 enum class FetchState { kNone, kAsked, kDone };
 
-struct Run {
-  int attempt = 0;
-  int generation = 0;
-  decltype(PodRun::environment) environment;
+struct Run : PodRun {
   base::Instant asked_at;
   base::Instant create_at;                                 // not before
   base::Pause pause{base::seconds(1), base::seconds(10)};  // before its pod is requested again

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 
 #include "base/strings.h"
 #include "kubernetes/pods/manifests.h"
 #include "kubernetes/rfc3339.h"
+#include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::pods {
 
@@ -21,53 +21,17 @@ constexpr std::size_t kMaxContainers = 64;
 constexpr int kUnknownStatus = 1;
 constexpr std::int64_t kMaxGraceSeconds = std::int64_t{24} * 3600;
 
-// Nothing where a step of the path is not there.
-const Json* find(const Json& object, std::initializer_list<const char*> path) {
-  const Json* at = &object;
-  for (const char* key : path) {
-    if (!at->is_object()) return nullptr;
-    const auto member = at->find(key);
-    if (member == at->end()) return nullptr;
-    at = &*member;
-  }
-  return at;
-}
-
-std::string text(const Json& object, std::initializer_list<const char*> path) {
-  const Json* found = find(object, path);
-  if (found == nullptr || !found->is_string()) return {};
-  std::string line = found->get<std::string>();
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
-  return base::shorten(std::string(base::trim(line)), kMaxTextBytes);
-}
-
-std::optional<std::int64_t> number_if_any(const Json& object,
-                                          std::initializer_list<const char*> path) {
-  const Json* found = find(object, path);
-  if (found == nullptr || !found->is_number_integer()) return std::nullopt;
-  if (found->is_number_unsigned() &&
-      found->get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
-    return std::nullopt;
-  }
-  return found->get<std::int64_t>();
-}
-
-std::int64_t number(const Json& object, std::initializer_list<const char*> path) {
-  return number_if_any(object, path).value_or(0);
+std::string text(const Json& object, KeyPath path) {
+  std::string line = text_at(object, path);
+  std::ranges::replace_if(
+      line, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  return base::shorten(base::trim(line), kMaxTextBytes);
 }
 
 // Exit codes and signals have few bits; what has more is none, as what is no number.
-int small_number(const Json& object, std::initializer_list<const char*> path, int instead) {
-  const auto value = number_if_any(object, path);
-  return value && *value >= -65536 && *value <= 65536 ? static_cast<int>(*value) : instead;
-}
-
-template <typename Visit>
-void for_each(const Json& object, std::initializer_list<const char*> path, const Visit& visit) {
-  const Json* found = find(object, path);
-  if (found == nullptr || !found->is_array()) return;
-  for (const Json& element : *found) visit(element);
+int small_number(const Json& object, std::string_view key, int instead) {
+  const auto value = base::json_member<std::int64_t>(object, key);
+  return value.ok() && *value >= -65536 && *value <= 65536 ? static_cast<int>(*value) : instead;
 }
 
 ContainerFacts container_facts(const Json& status) {
@@ -75,24 +39,24 @@ ContainerFacts container_facts(const Json& status) {
   ContainerFacts facts;
   facts.name = text(status, {"name"});
   facts.image = text(status, {"image"});
-  const Json* state = find(status, {"state"});
-  if (state == nullptr) return facts;
-  if (const Json* terminated = find(*state, {"terminated"}); terminated != nullptr) {
+  const Json& state = value_at(status, {"state"});
+  if (state.contains("terminated")) {
+    const Json& terminated = state["terminated"];
     facts.state = State::kTerminated;
-    facts.reason = text(*terminated, {"reason"});
-    facts.message = text(*terminated, {"message"});
-    facts.exit_code = small_number(*terminated, {"exitCode"}, kUnknownStatus);
-    facts.signal = small_number(*terminated, {"signal"}, 0);
-    facts.finished_at = kubernetes::parse_rfc3339(text(*terminated, {"finishedAt"}));
-    const auto started = kubernetes::parse_rfc3339(text(*terminated, {"startedAt"}));
+    facts.reason = text(terminated, {"reason"});
+    facts.message = text(terminated, {"message"});
+    facts.exit_code = small_number(terminated, "exitCode", kUnknownStatus);
+    facts.signal = small_number(terminated, "signal", 0);
+    facts.finished_at = parse_rfc3339(text(terminated, {"finishedAt"}));
+    const auto started = parse_rfc3339(text(terminated, {"startedAt"}));
     facts.has_run = started && started->time_since_epoch().count() > 0;
-  } else if (find(*state, {"running"}) != nullptr) {
+  } else if (state.contains("running")) {
     facts.state = State::kRunning;
     facts.has_run = true;
-  } else if (const Json* waiting = find(*state, {"waiting"}); waiting != nullptr) {
+  } else if (state.contains("waiting")) {
     facts.state = State::kWaiting;
-    facts.reason = text(*waiting, {"reason"});
-    facts.message = text(*waiting, {"message"});
+    facts.reason = text(state, {"waiting", "reason"});
+    facts.message = text(state, {"waiting", "message"});
   }
   return facts;
 }
@@ -127,16 +91,19 @@ PodFacts pod_facts(const Json& pod, std::string_view container) {
   facts.reason = text(pod, {"status", "reason"});
   facts.message = text(pod, {"status", "message"});
   facts.is_deleting = is_being_deleted(pod);
-  facts.deletion_grace = std::chrono::seconds(std::clamp<std::int64_t>(
-      number(pod, {"metadata", "deletionGracePeriodSeconds"}), 0, kMaxGraceSeconds));
-  for_each(pod, {"status", "conditions"},
-           [&facts](const Json& condition) { read_condition(condition, facts); });
-  for_each(pod, {"status", "containerStatuses"}, [&](const Json& status) {
+  const auto grace =
+      base::json_member<std::int64_t>(value_at(pod, {"metadata"}), "deletionGracePeriodSeconds");
+  facts.deletion_grace =
+      std::chrono::seconds(std::clamp<std::int64_t>(grace.value_or(0), 0, kMaxGraceSeconds));
+  for (const Json& condition : list_at(pod, {"status", "conditions"})) {
+    read_condition(condition, facts);
+  }
+  for (const Json& status : list_at(pod, {"status", "containerStatuses"})) {
     if (text(status, {"name"}) == container) facts.task = container_facts(status);
-  });
-  for_each(pod, {"status", "initContainerStatuses"}, [&facts](const Json& status) {
+  }
+  for (const Json& status : list_at(pod, {"status", "initContainerStatuses"})) {
     if (facts.init.size() < kMaxContainers) facts.init.push_back(container_facts(status));
-  });
+  }
   return facts;
 }
 
@@ -149,15 +116,15 @@ bool is_being_deleted(const Json& object) {
 std::string latest_warning(const Json& events) {
   std::string message;
   std::string latest;
-  for_each(events, {"items"}, [&](const Json& event) {
-    if (text(event, {"type"}) != "Warning") return;
+  for (const Json& event : list_at(events, {"items"})) {
+    if (text(event, {"type"}) != "Warning") continue;
     // Times of one server in one form: the later one is the larger text.
     const std::string last = text(event, {"lastTimestamp"});
     std::string time = last.empty() ? text(event, {"eventTime"}) : last;
-    if (!message.empty() && time < latest) return;
+    if (!message.empty() && time < latest) continue;
     latest = std::move(time);
     message = text(event, {"message"});
-  });
+  }
   return message;
 }
 

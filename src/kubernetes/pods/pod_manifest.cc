@@ -1,5 +1,3 @@
-#include "kubernetes/pods/pod_manifest.h"
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -8,6 +6,7 @@
 #include "base/format.h"
 #include "kubernetes/pods/gang_scheduling.h"
 #include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_template.h"
 #include "kubernetes/pods/secrets.h"
@@ -313,22 +312,20 @@ std::string without_references(std::string_view text) {
   return out;
 }
 
-Json pod_manifest(const ManifestInput& input, const CarriedLayout& layout,
-                  const std::vector<SharedHosts>& hosts, const job::TaskId& task, const PodRun& run,
-                  const Owner& owner) {
-  const job::TaskSpec* task_spec = input.spec.find(task.type);
+Json Manifests::pod(const job::TaskId& task, const PodRun& run, const Owner& owner) const {
+  const job::TaskSpec* task_spec = input_.spec.find(task.type);
   GANGRUN_CHECK(task_spec != nullptr, task.type);
-  Json pod = template_of(input.spec, *task_spec);
+  Json pod = template_of(input_.spec, *task_spec);
   const Json from = pod;
   const Json* container = find_container(from, task_container(from));
   const Json none = Json::object();
-  const Part part{input, hosts, *task_spec, task, from, container == nullptr ? none : *container};
-  const CarriedMounts carried = carried_mounts(input, layout);
+  const Part part{input_, hosts_, *task_spec, task, from, container == nullptr ? none : *container};
+  const CarriedMounts carried = carried_mounts(input_, layout_);
   merge_pod(pod, {{"metadata", metadata_of_pod(part, run, owner)},
                   {"spec", spec_of(part, carried, run)}});
   add_helpers(part, carried, pod);
   name_default_container(pod);
-  join_gang(input, task, pod);
+  join_gang(input_, task, pod);
   return pod;
 }
 

@@ -1,5 +1,3 @@
-#include "kubernetes/pods/pod_manifest.h"
-
 #include <gmock/gmock.h>
 
 #include "kubernetes/pods/kubernetes_options.h"
@@ -16,8 +14,7 @@ using testing::Not;
 const job::TaskId kTask{"worker", 1};
 
 Json pod_of(const ManifestInput& input, const PodRun& run = test::run_with({})) {
-  return pod_manifest(input, lay_out(input).value(), shared_hosts(input), kTask, run,
-                      test::wine_owner());
+  return Manifests::make(input).value().pod(kTask, run, test::wine_owner());
 }
 
 Json container_of(const ManifestInput& input, const PodRun& run = test::run_with({})) {

@@ -114,14 +114,9 @@ std::string reason_for(int status, std::string_view errors) {
 }
 
 std::string names_of(const std::vector<job::TaskId>& tasks) {
-  std::vector<std::string> names;
-  for (const job::TaskId& task : tasks) {
-    if (names.size() == kNamedTasks) break;
-    names.push_back(job::to_string(task));
-  }
-  std::string text = base::format("{}", base::join(names, ", "));
-  if (tasks.size() == names.size()) return text;
-  return base::format("{} and {} more tasks", text, tasks.size() - names.size());
+  const auto name = [](const job::TaskId& task) { return job::to_string(task); };
+  std::string text = base::first_and_more(tasks, kNamedTasks, name);
+  return tasks.size() > kNamedTasks ? text + " tasks" : text;
 }
 
 }  // namespace

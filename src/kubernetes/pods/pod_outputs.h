@@ -1,18 +1,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
+#include "cluster/disk_room.h"
 #include "job/task_id.h"
 #include "kubernetes/client.h"
 #include "kubernetes/pods/manifests.h"
-#include "kubernetes/pods/outputs_archive.h"
 #include "net/event_loop.h"
 #include "net/posts.h"
 #include "net/workers.h"
@@ -40,6 +43,40 @@ OutputsErrors outputs_errors(std::string_view text);
 // paths.
 base::Result<> check_outputs(int status, const OutputsErrors& errors, bool is_empty,
                              std::size_t asked);
+
+// A file of ours for what the program `tar` of a task's image sends, while it comes. That program
+// is the image's, which may send anything, without end.
+class OutputsArchive {
+ public:
+  struct Limits {
+    std::optional<std::uint64_t> bytes;                     // outputs_limit
+    std::function<base::Result<cluster::DiskRoom>()> room;  // where it is kept
+  };
+
+  OutputsArchive(std::string path, Limits limits);
+  ~OutputsArchive();
+  OutputsArchive(const OutputsArchive&) = delete;
+  OutputsArchive& operator=(const OutputsArchive&) = delete;
+
+  // Makes the file. An error, here and below, is the end of it: why it cannot be had.
+  base::Result<> begin();
+  base::Result<> put(std::string_view piece);
+  // It is whole, and there is room for what is in it.
+  base::Result<> end();
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool is_empty() const { return bytes_ == 0; }
+
+ private:
+  // Checks that the disk has room for so many bytes more.
+  [[nodiscard]] base::Result<> has_room(std::uint64_t bytes) const;
+
+  const std::string path_;
+  const Limits limits_;
+  base::UniqueFd file_;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t looked_at_ = 0;
+};
 
 // Brings the tasks' outputs from their pods into folders TYPE-INDEX here.
 class PodOutputs {

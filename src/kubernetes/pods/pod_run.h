@@ -7,11 +7,16 @@
 #include <variant>
 
 #include "base/clock.h"
+#include "base/result.h"
+#include "cluster/launcher.h"
 #include "cluster/tasks.h"
+#include "job/cluster_spec.h"
 #include "job/ends.h"
 #include "job/task_id.h"
 
 namespace gangrun::kubernetes::pods {
+
+class Manifests;
 
 // The file in which a command finds its notice when it has one, in a folder that its user can write
 // to.
@@ -26,6 +31,13 @@ struct PodRun {
   std::function<std::map<std::string, std::string>()> environment;
 };
 
+// The variables of a task's run, as no agent makes them: those of the frameworks, then what the
+// user set; but GANGRUN_* are ours. A cluster spec that no variable can hold is left out.
+base::Result<std::map<std::string, std::string>> pod_variables(const Manifests& manifests,
+                                                               const job::ClusterSpec& cluster_spec,
+                                                               const job::TaskId& task,
+                                                               int restarts);
+
 // The command runs.
 struct RunStarted {
   job::TaskId task;
@@ -39,7 +51,8 @@ struct RunLine {
   std::optional<base::WallTime> time{};  // as the API server has it
 };
 
-// All lines of a run were told before its end.
-using RunEvent = std::variant<RunStarted, RunLine, job::Exited, cluster::TasksWarning>;
+// Every slot's end is told, and all lines of a run before its end.
+using PodEvent = std::variant<cluster::Allocated, job::AgentEnded, gang::ClusterGone, RunStarted,
+                              RunLine, job::Exited, cluster::TasksWarning>;
 
 }  // namespace gangrun::kubernetes::pods

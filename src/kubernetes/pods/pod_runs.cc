@@ -1,14 +1,34 @@
 #include "kubernetes/pods/pod_runs.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/format.h"
-#include "base/overloaded.h"
 #include "base/strings.h"
 #include "cluster/task_files.h"
-#include "kubernetes/pods/pod_variables.h"
+#include "process/output.h"
 
 namespace gangrun::kubernetes::pods {
+
+void LastLines::add(const std::string& line) {
+  lines_.push_back(line);
+  bytes_ += line.size();
+  while (lines_.size() > process::kMaxTracebackLines || bytes_ > process::kMaxTracebackBytes) {
+    bytes_ -= lines_.front().size();
+    lines_.pop_front();
+  }
+}
+
+job::ExitReport LastLines::completed(job::ExitReport report) const {
+  if (lines_.empty()) return report;
+  const std::vector<std::string> lines(lines_.begin(), lines_.end());
+  report.has_both_streams = true;
+  report.traceback = process::python_traceback(lines).value_or("");
+  const std::size_t shown = std::min<std::size_t>(lines.size(), job::kLastLines);
+  report.last_lines.assign(lines.end() - static_cast<std::ptrdiff_t>(shown), lines.end());
+  return report;
+}
 
 PodRuns::PodRuns(const Manifests& manifests, const std::string& log_folder, base::Logger& logger)
     : manifests_(manifests),
@@ -23,7 +43,7 @@ void PodRuns::adopt(const cluster::Left& left) {
 base::Result<PodRun> PodRuns::begin(const gang::Start& decision,
                                     const std::shared_ptr<const job::ClusterSpec>& spec) {
   const job::TaskId& task = decision.task;
-  last_lines_.forget(task);
+  tasks_[task].last_lines = {};
   tasks_[task].attempt = decision.attempt;
   tasks_[task].facts.host.clear();
   const auto make = [this, task, spec, restarts = decision.restarts] {
@@ -37,53 +57,27 @@ base::Result<PodRun> PodRuns::begin(const gang::Start& decision,
                 .environment = [make] { return *make(); }};
 }
 
-std::vector<cluster::TasksEvent> PodRuns::told(const cluster::Event& event) {
-  return std::visit(
-      base::Overloaded{
-          [this](const cluster::Allocated& slot) -> std::vector<cluster::TasksEvent> {
-            tasks_[slot.task].facts.more_ports = manifests_.more_ports_of(slot.task);
-            return {cluster::Happened{gang::Allocated{slot.task, slot.attempt, slot.host},
-                                      cluster::Whereabouts{slot.task, slot.attempt, slot.handle}},
-                    cluster::Happened{
-                        gang::Reported{slot.task, slot.attempt, manifests_.address_of(slot.task)}}};
-          },
-          [](const cluster::Remark& remark) -> std::vector<cluster::TasksEvent> {
-            return {remark};
-          },
-          // Nobody tells of pods that they may be preempted.
-          [](const cluster::PreemptionNotice&) -> std::vector<cluster::TasksEvent> { return {}; },
-          [](const auto& each) -> std::vector<cluster::TasksEvent> {
-            return {cluster::Happened{each}};
-          },
-      },
-      event);
+PodRuns::Events PodRuns::events_of(const cluster::Allocated& slot) {
+  tasks_[slot.task].facts.more_ports = manifests_.more_ports_of(slot.task);
+  return {
+      cluster::Happened{gang::Allocated{slot.task, slot.attempt, slot.host},
+                        cluster::Whereabouts{slot.task, slot.attempt, slot.handle}},
+      cluster::Happened{gang::Reported{slot.task, slot.attempt, manifests_.address_of(slot.task)}}};
 }
 
-std::vector<cluster::TasksEvent> PodRuns::told(const RunEvent& event) {
-  return std::visit(
-      base::Overloaded{
-          [this](const RunLine& line) { return told(line); },
-          [](const cluster::TasksWarning& warning) -> std::vector<cluster::TasksEvent> {
-            return {warning};
-          },
-          [this](const auto& each) -> std::vector<cluster::TasksEvent> { return {told(each)}; },
-      },
-      event);
-}
-
-cluster::TasksEvent PodRuns::told(const RunStarted& event) {
+PodRuns::Events PodRuns::events_of(const RunStarted& event) {
   cluster::TaskFacts& facts = tasks_[event.task].facts;
   facts.host = event.host;
   facts.address_reason = base::format("its pod is on {}", event.host);
-  return cluster::Happened{gang::Started{event.task, event.attempt}};
+  return {cluster::Happened{gang::Started{event.task, event.attempt}}};
 }
 
-std::vector<cluster::TasksEvent> PodRuns::told(const RunLine& event) {
+PodRuns::Events PodRuns::events_of(const RunLine& event) {
   Task& task = tasks_[event.task];
-  last_lines_.add(event.task, event.text);
+  task.last_lines.add(event.text);
   task.facts.last_line = base::shorten(event.text, job::kMaxLastLineBytes);
   const job::JobSpec& spec = manifests_.input().spec;
-  std::vector<cluster::TasksEvent> events;
+  Events events;
   const auto full = files_.add(cluster::log_prefix(log_folder_, event.task), false, event.text,
                                event.time.value_or(base::SystemClock().wall_now()));
   if (full) {
@@ -96,15 +90,16 @@ std::vector<cluster::TasksEvent> PodRuns::told(const RunLine& event) {
   return events;
 }
 
-cluster::TasksEvent PodRuns::told(const job::Exited& event) {
+PodRuns::Events PodRuns::events_of(const job::Exited& event) {
+  Task& task = tasks_[event.task];
   const auto missing = files_.missing(cluster::log_prefix(log_folder_, event.task));
-  if (missing) tasks_[event.task].facts.incomplete_log = *missing;
+  if (missing) task.facts.incomplete_log = *missing;
   job::Exited told = event;
   if (!told.report.success) {
-    told.report = last_lines_.completed(event.task, std::move(told.report));
-    told.report.why.host = tasks_[event.task].facts.host;
+    told.report = task.last_lines.completed(std::move(told.report));
+    told.report.why.host = task.facts.host;
   }
-  return cluster::Happened{std::move(told)};
+  return {cluster::Happened{std::move(told)}};
 }
 
 const cluster::TaskFacts* PodRuns::facts(const job::TaskId& task) const {

@@ -52,7 +52,7 @@ class PodRunsTest : public testing::Test {
 
 // Its address is known before it runs.
 TEST_F(PodRunsTest, ATaskReportsAsSoonAsItsSlotIsThere) {
-  const auto told = runs_.told(cluster::Event(cluster::Allocated{kWorker, 3, "", {{"pod", "p"}}}));
+  const auto told = runs_.told(cluster::Allocated{kWorker, 3, "", {{"pod", "p"}}});
   ASSERT_THAT(told, SizeIs(2));
   EXPECT_EQ(gangs<gang::Allocated>(told[0]).attempt, 3);
   EXPECT_EQ(std::get<cluster::Happened>(told[0]).whereabouts->handle, (base::Json{{"pod", "p"}}));
@@ -75,17 +75,17 @@ TEST_F(PodRunsTest, ARunIsGivenItsVariablesEachTimeThatItIsAsked) {
 
 TEST_F(PodRunsTest, AFailureHasItsLastLinesAndWhereItWas) {
   begin(kWorker, 1);
-  const auto started = runs_.told(RunEvent(RunStarted{kWorker, 1, "node2"}));
+  const auto started = runs_.told(RunStarted{kWorker, 1, "node2"});
   EXPECT_EQ(gangs<gang::Started>(started.at(0)).attempt, 1);
   EXPECT_EQ(runs_.facts(kWorker)->host, "node2");
   EXPECT_THAT(runs_.facts(kWorker)->address_reason, HasSubstr("node2"));
-  EXPECT_THAT(runs_.told(RunEvent(RunLine{kWorker, "ValueError: no"})), IsEmpty());
+  EXPECT_THAT(runs_.told(RunLine{kWorker, "ValueError: no"}), IsEmpty());
   EXPECT_EQ(runs_.facts(kWorker)->last_line, "ValueError: no");
   EXPECT_EQ(base::read_file(folder_.path() + "/worker-1.out", 100).value_or(""),
             "ValueError: no\n");
   job::ExitReport report;
   report.why = {.reason = job::Reason::kExitStatus, .code = 3};
-  const auto ended = runs_.told(RunEvent(job::Exited{kWorker, 1, report, {}}));
+  const auto ended = runs_.told(job::Exited{kWorker, 1, report, {}});
   const auto& told = gangs<job::Exited>(ended.at(0)).report;
   EXPECT_EQ(to_words(told.why), "exited with status 3 on node2");
   EXPECT_THAT(told.last_lines, ElementsAre("ValueError: no"));
@@ -93,34 +93,34 @@ TEST_F(PodRunsTest, AFailureHasItsLastLinesAndWhereItWas) {
 
 TEST_F(PodRunsTest, TheNextRunHasNothingOfTheOneBefore) {
   begin(kWorker, 1);
-  (void)runs_.told(RunEvent(RunStarted{kWorker, 1, "node2"}));
-  (void)runs_.told(RunEvent(RunLine{kWorker, "old"}));
+  (void)runs_.told(RunStarted{kWorker, 1, "node2"});
+  (void)runs_.told(RunLine{kWorker, "old"});
   begin(kWorker, 2);
-  const auto ended = runs_.told(RunEvent(job::Exited{kWorker, 2, {}, {}}));
+  const auto ended = runs_.told(job::Exited{kWorker, 2, {}, {}});
   EXPECT_THAT(gangs<job::Exited>(ended.at(0)).report.last_lines, IsEmpty());
   EXPECT_EQ(gangs<job::Exited>(ended.at(0)).report.why.host, "");
 }
 
 TEST_F(PodRunsTest, ASuccessIsToldAsItIs) {
   begin(kWorker, 1);
-  (void)runs_.told(RunEvent(RunLine{kWorker, "done"}));
+  (void)runs_.told(RunLine{kWorker, "done"});
   job::ExitReport report;
   report.success = true;
-  const auto ended = runs_.told(RunEvent(job::Exited{kWorker, 1, report, {}}));
+  const auto ended = runs_.told(job::Exited{kWorker, 1, report, {}});
   EXPECT_EQ(gangs<job::Exited>(ended.at(0)).report, report);
 }
 
 TEST_F(PodRunsTest, TheLinesOfAnObserverAreItsProgress) {
   begin(kEvaluator, 2);
-  const auto told = runs_.told(RunEvent(RunLine{kEvaluator, "loss 0.3"}));
+  const auto told = runs_.told(RunLine{kEvaluator, "loss 0.3"});
   ASSERT_THAT(told, SizeIs(1));
   EXPECT_EQ(gangs<gang::Progress>(told[0]).attempt, 2);
 }
 
 TEST_F(PodRunsTest, TheRestIsHandedOn) {
-  const auto warned = runs_.told(RunEvent(cluster::TasksWarning{"its log broke off"}));
+  const auto warned = runs_.told(cluster::TasksWarning{"its log broke off"});
   EXPECT_EQ(std::get<cluster::TasksWarning>(warned.at(0)).sentence, "its log broke off");
-  const auto lost = runs_.told(cluster::Event(job::AgentEnded{kWorker, 1, {}, {}}));
+  const auto lost = runs_.told(job::AgentEnded{kWorker, 1, {}, {}});
   EXPECT_EQ(gangs<job::AgentEnded>(lost.at(0)).task, kWorker);
   EXPECT_EQ(runs_.lost_lines(), std::nullopt);
 }

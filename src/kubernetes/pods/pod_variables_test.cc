@@ -1,9 +1,8 @@
-#include "kubernetes/pods/pod_variables.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "kubernetes/pods/manifests_for_tests.h"
+#include "kubernetes/pods/pod_run.h"
 
 namespace gangrun::kubernetes::pods {
 namespace {

@@ -1,6 +1,6 @@
-#include "kubernetes/pods/server_time.h"
-
 #include <gtest/gtest.h>
+
+#include "kubernetes/pods/pod_entry.h"
 
 namespace gangrun::kubernetes::pods {
 namespace {

@@ -7,6 +7,8 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "kubernetes/pods/gang_scheduling.h"
+#include "kubernetes/pods/pod_template.h"
 
 namespace gangrun::kubernetes::pods {
 
@@ -18,12 +20,9 @@ constexpr std::size_t kMaxNamed = 3;
 std::string folder_of(const Manifests& manifests, const job::TaskId& task) {
   const base::Json pod =
       manifests.pod(task, {1, 1, [] { return std::map<std::string, std::string>(); }}, {});
-  const std::string name = manifests.container_of(task);
-  for (const base::Json& container : pod.at("spec").at("containers")) {
-    const bool has_folder = container.value("name", "") == name && container.contains("workingDir");
-    if (has_folder) return container.at("workingDir").get<std::string>();
-  }
-  return "the working folder of their image";
+  const base::Json* container = find_container(pod, manifests.container_of(task));
+  if (container == nullptr) return "the working folder of their image";
+  return container->value("workingDir", "the working folder of their image");
 }
 
 }  // namespace
@@ -55,7 +54,7 @@ std::string what_pods_lack() {
 
 std::string when_pods_begin(const Manifests& manifests) {
   const bool is_held = manifests.input().gang_scheduling == GangScheduling::kHold;
-  if (!is_held || manifests.gang().size() < 2) return {};
+  if (!is_held || gang_of(manifests.input().spec).size() < 2) return {};
   return base::format(
       "gang_scheduling `hold`, where the cluster has nothing better: a command runs as soon as its "
       "pod has a node. If another pod gets none for {} (timeouts.hold), all are ended and start "

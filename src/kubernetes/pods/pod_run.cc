@@ -1,9 +1,9 @@
-#include "kubernetes/pods/pod_variables.h"
+#include "kubernetes/pods/pod_run.h"
 
 #include <utility>
 
 #include "frameworks/environment.h"
-#include "kubernetes/pods/pod_run.h"
+#include "kubernetes/pods/manifests.h"
 
 namespace gangrun::kubernetes::pods {
 
