@@ -22,6 +22,7 @@
 #include "kubernetes/pods/job_objects.h"
 #include "kubernetes/pods/job_removal.h"
 #include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_facts.h"
 #include "process/signals.h"
 
@@ -126,8 +127,7 @@ Result<> Submission::reach() {
                                      [this] { return !interrupted_by_.empty(); });
   if (!interrupted_by_.empty()) return interrupted();
   if (!checked.ok()) return checked.error();
-  input_.gang_scheduling = checked->gang_scheduling;
-  input_.workload_version = checked->workload_version;
+  input_.gang_scheduling = *checked;
   return {};
 }
 
@@ -236,12 +236,10 @@ Result<> Submission::record(const client::Context& context) {
 
 // From here on it lives without us.
 Result<> Submission::keep() {
-  const Json owner = manifests_->owner(kMakingLease);
   const auto passed = std::chrono::ceil<std::chrono::seconds>(loop_.now() - begun_);
   kubernetes::Request request{
       .method = "PATCH",
-      .path = base::format("{}/{}", pods::collection_path(owner, input_.name_space),
-                           pods::name_of(owner)),
+      .path = pods::owner_path(manifests_->input()),
       .body = {{"spec",
                 {{"activeDeadlineSeconds", (detached_lease(plan_.spec) + passed).count()}}}},
       .content_type = "application/merge-patch+json"};
@@ -262,7 +260,7 @@ void Submission::remove() {
   std::optional<Result<>> removed;
   pods::JobRemoval removal(loop_, *client_, *manifests_, owner_.uid,
                            [&](Result<> done) { removed.emplace(std::move(done)); });
-  removal.begin();
+  removal.begin(false);
   (void)loop_.run_until([&] { return removed.has_value() || is_left_; },
                         loop_.now() + pods::kRemovalLimit + pods::kRequestLimit);
   if (removed && removed->ok()) return;

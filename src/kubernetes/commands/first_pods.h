@@ -2,9 +2,12 @@
 
 #include <vector>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "kubernetes/client.h"
 #include "kubernetes/pods/manifests.h"
+#include "net/event_loop.h"
 
 namespace gangrun::kubernetes::commands {
 
@@ -14,5 +17,11 @@ base::Result<std::vector<base::Json>> first_pods(const pods::Manifests& manifest
 
 // The cluster spec that they are given: known before any of them runs.
 job::ClusterSpec first_cluster_spec(const pods::Manifests& manifests);
+
+// Has the API server check the job's pods as it would if they were made, strictly, and makes none:
+// one of each task type, with the defaults and admission of the cluster. kInvalidArgument: the
+// server takes none like it; all other errors: it has not checked it.
+base::Result<> try_pods(net::EventLoop& loop, kubernetes::Client& client,
+                        const pods::Manifests& manifests, base::Instant deadline);
 
 }  // namespace gangrun::kubernetes::commands

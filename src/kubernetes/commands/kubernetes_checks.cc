@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::commands {
 
@@ -23,10 +24,8 @@ constexpr std::string_view kSchedulingGroup = "scheduling.k8s.io";
 constexpr std::string_view kWorkloadVersion = "v1alpha1";
 
 bool has_version(const Json& group, std::string_view version) {
-  const auto versions = group.find("versions");
-  if (versions == group.end() || !versions->is_array()) return false;
-  return std::any_of(versions->begin(), versions->end(), [version](const Json& entry) {
-    return entry.is_object() && entry.value("version", "") == version;
+  return std::ranges::any_of(list_at(group, {"versions"}), [version](const Json& entry) {
+    return text_at(entry, {"version"}) == version;
   });
 }
 
@@ -44,7 +43,7 @@ Result<pods::GangScheduling> chosen(const job::JobSpec& spec, const GangAbilitie
   if (wanted == pods::GangScheduling::kVolcano && !abilities.has_volcano) {
     return not_there(wanted, "Volcano");
   }
-  if (wanted == pods::GangScheduling::kWorkload && abilities.workload_version.empty()) {
+  if (wanted == pods::GangScheduling::kWorkload && !abilities.has_workload) {
     return not_there(wanted, "Workload (scheduling.k8s.io/v1alpha1)");
   }
   return wanted;
@@ -80,11 +79,6 @@ kubernetes::Request review_request(const Right& right, const std::string& name_s
           .body = access_review(right, name_space)};
 }
 
-bool is_allowed(const Json& review) {
-  const auto status = review.find("status");
-  return status != review.end() && status->is_object() && status->value("allowed", false);
-}
-
 Result<> check_namespace(const Result<Json>& answer, const kubernetes::Access& access) {
   if (answer.ok()) return {};
   // Many may not look at namespaces, and work in one.
@@ -99,16 +93,12 @@ Result<> check_namespace(const Result<Json>& answer, const kubernetes::Access& a
 
 GangAbilities gang_abilities(const Json& groups) {
   GangAbilities abilities;
-  const auto list = groups.is_object() ? groups.find("groups") : groups.end();
-  if (!groups.is_object() || list == groups.end() || !list->is_array()) return abilities;
-  for (const Json& group : *list) {
-    if (!group.is_object()) continue;
-    const std::string name = group.value("name", "");
+  for (const Json& group : list_at(groups, {"groups"})) {
+    const std::string name = text_at(group, {"name"});
     abilities.has_kueue = abilities.has_kueue || name == kKueueGroup;
     abilities.has_volcano = abilities.has_volcano || name == kVolcanoGroup;
-    if (name == kSchedulingGroup && has_version(group, kWorkloadVersion)) {
-      abilities.workload_version = kWorkloadVersion;
-    }
+    abilities.has_workload = abilities.has_workload ||
+                             (name == kSchedulingGroup && has_version(group, kWorkloadVersion));
   }
   return abilities;
 }
@@ -128,8 +118,7 @@ Result<pods::GangScheduling> gang_scheduling_of(const job::JobSpec& spec,
         "queues; allowed here: none",
         own.queue));
   }
-  return abilities.workload_version.empty() ? pods::GangScheduling::kHold
-                                            : pods::GangScheduling::kWorkload;
+  return abilities.has_workload ? pods::GangScheduling::kWorkload : pods::GangScheduling::kHold;
 }
 
 std::vector<Right> rights_for(const job::JobSpec& spec, pods::GangScheduling scheduling) {
@@ -174,9 +163,9 @@ Json access_review(const Right& right, const std::string& name_space) {
           {"spec", {{"resourceAttributes", std::move(attributes)}}}};
 }
 
-Result<CheckedCluster> check_cluster(net::EventLoop& loop, kubernetes::Client& client,
-                                     const job::JobSpec& spec, base::Instant deadline,
-                                     const std::function<bool()>& is_cancelled) {
+Result<pods::GangScheduling> check_cluster(net::EventLoop& loop, kubernetes::Client& client,
+                                           const job::JobSpec& spec, base::Instant deadline,
+                                           const std::function<bool()>& is_cancelled) {
   const kubernetes::Access& access = client.access();
   // The other rights for the scheduling are known when the groups are; the request that makes the
   // object asks for one more right then.
@@ -195,7 +184,8 @@ Result<CheckedCluster> check_cluster(net::EventLoop& loop, kubernetes::Client& c
   for (std::size_t i = 0; i < rights.size(); ++i) {
     const Result<Json>& review = answers[i + 2];
     if (!review.ok()) return review.error().context(at);
-    if (!is_allowed(*review)) missing.push_back(to_string(rights[i]));
+    const bool is_allowed = value_at(*review, {"status", "allowed"}) == true;
+    if (!is_allowed) missing.push_back(to_string(rights[i]));
   }
   if (!missing.empty()) {
     return base::Error{
@@ -204,11 +194,7 @@ Result<CheckedCluster> check_cluster(net::EventLoop& loop, kubernetes::Client& c
                      "(docs/kubernetes.md has the rights that a job needs as a Role)",
                      at, access.name_space, base::join(missing, ", "))};
   }
-  const GangAbilities abilities = answers[1].ok() ? gang_abilities(*answers[1]) : GangAbilities();
-  CheckedCluster checked;
-  GANGRUN_ASSIGN(checked.gang_scheduling, gang_scheduling_of(spec, abilities));
-  checked.workload_version = abilities.workload_version;
-  return checked;
+  return gang_scheduling_of(spec, answers[1].ok() ? gang_abilities(*answers[1]) : GangAbilities());
 }
 
 }  // namespace gangrun::kubernetes::commands

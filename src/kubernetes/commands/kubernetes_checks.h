@@ -18,8 +18,7 @@ namespace gangrun::kubernetes::commands {
 struct GangAbilities {
   bool has_kueue = false;
   bool has_volcano = false;
-  // The version of scheduling.k8s.io, if it has Workload; empty: it has not.
-  std::string workload_version{};
+  bool has_workload = false;
 };
 
 // Reads the answer to GET /apis.
@@ -46,16 +45,11 @@ std::string to_string(const Right& right);
 // The question whether who asks has it, as a SelfSubjectAccessReview.
 base::Json access_review(const Right& right, const std::string& name_space);
 
-struct CheckedCluster {
-  pods::GangScheduling gang_scheduling = pods::GangScheduling::kHold;
-  std::string workload_version;
-};
-
-// Asks the API server whether the job can be started in the namespace: that it is there, and that
-// we have the rights, which are named where they are missing. Runs the loop. kCancelled:
-// `is_cancelled` became true meanwhile.
-base::Result<CheckedCluster> check_cluster(net::EventLoop& loop, kubernetes::Client& client,
-                                           const job::JobSpec& spec, base::Instant deadline,
-                                           const std::function<bool()>& is_cancelled);
+// Asks the API server whether the job can be started in the namespace, and how its pods are
+// scheduled then: that it is there, and that we have the rights, which are named where they are
+// missing. Runs the loop. kCancelled: `is_cancelled` became true meanwhile.
+base::Result<pods::GangScheduling> check_cluster(net::EventLoop& loop, kubernetes::Client& client,
+                                                 const job::JobSpec& spec, base::Instant deadline,
+                                                 const std::function<bool()>& is_cancelled);
 
 }  // namespace gangrun::kubernetes::commands

@@ -22,8 +22,8 @@ base::Json groups(const std::string& name, const std::string& version) {
 TEST(GangAbilities, AreTheGroupsOfTheCluster) {
   EXPECT_TRUE(gang_abilities(groups("kueue.x-k8s.io", "v1beta1")).has_kueue);
   EXPECT_TRUE(gang_abilities(groups("scheduling.volcano.sh", "v1beta1")).has_volcano);
-  EXPECT_EQ(gang_abilities(groups("scheduling.k8s.io", "v1alpha1")).workload_version, "v1alpha1");
-  EXPECT_EQ(gang_abilities(groups("scheduling.k8s.io", "v1")).workload_version, "");
+  EXPECT_TRUE(gang_abilities(groups("scheduling.k8s.io", "v1alpha1")).has_workload);
+  EXPECT_FALSE(gang_abilities(groups("scheduling.k8s.io", "v1")).has_workload);
   for (const base::Json& odd : {base::Json(), base::Json::array(), base::Json{{"groups", 1}},
                                 base::Json{{"groups", {1, nullptr}}}}) {
     const GangAbilities none = gang_abilities(odd);
@@ -34,7 +34,7 @@ TEST(GangAbilities, AreTheGroupsOfTheCluster) {
 TEST(GangSchedulingOf, TakesWhatIsThere) {
   job::JobSpec spec;
   EXPECT_EQ(*gang_scheduling_of(spec, {}), GangScheduling::kHold);
-  EXPECT_EQ(*gang_scheduling_of(spec, {.workload_version = "v1alpha1"}), GangScheduling::kWorkload);
+  EXPECT_EQ(*gang_scheduling_of(spec, {.has_workload = true}), GangScheduling::kWorkload);
   // Without a queue it is not known that the user is one of Kueue's.
   EXPECT_EQ(*gang_scheduling_of(spec, {.has_kueue = true}), GangScheduling::kHold);
   pods::edit_kubernetes(spec).queue = "team";
@@ -51,7 +51,7 @@ TEST(GangSchedulingOf, RefusesWhatIsNotThere) {
     const auto refused = gang_scheduling_of(spec, {});
     ASSERT_FALSE(refused.ok());
     EXPECT_THAT(refused.error().message, HasSubstr("allowed here: auto, hold"));
-    EXPECT_EQ(*gang_scheduling_of(spec, {true, true, "v1alpha1"}), wanted);
+    EXPECT_EQ(*gang_scheduling_of(spec, {true, true, true}), wanted);
   }
 }
 

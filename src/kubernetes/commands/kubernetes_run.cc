@@ -26,7 +26,6 @@
 #include "kubernetes/commands/first_pods.h"
 #include "kubernetes/commands/kubernetes_access.h"
 #include "kubernetes/commands/pods_backend.h"
-#include "kubernetes/commands/trial_pods.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/where_pods_work.h"
 #include "net/event_loop.h"

@@ -38,7 +38,7 @@ base::Result<std::unique_ptr<client::TaskWay>> PodWay::make(
 
 void PodWay::watch(const std::string& job, const job::TaskId& task) {
   kubernetes::WatchRequest request;
-  request.path = base::format("/api/v1/namespaces/{}/pods", client_->access().name_space);
+  request.path = kubernetes::pods_path(client_->access().name_space);
   request.label_selector =
       base::format("{}={},{}={}-{}", pods::kJobLabel, job, pods::kTaskLabel, task.type, task.index);
   kubernetes::WatchCallbacks callbacks;

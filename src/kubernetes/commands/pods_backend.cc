@@ -36,10 +36,8 @@ Result<> PodsBackend::reach(net::EventLoop& loop, const base::Clock& clock,
                             const job::JobSpec& spec, const std::function<bool()>& is_cancelled) {
   logger_ = base::stderr_logger("gangrun", base::LogLevel::kError);
   GANGRUN_ASSIGN(client_, kubernetes::Client::make(loop, *logger_, access_, plugin_runner()));
-  GANGRUN_ASSIGN(const CheckedCluster checked,
+  GANGRUN_ASSIGN(manifests_.gang_scheduling,
                  check_cluster(loop, *client_, spec, clock.now() + kAnswersLimit, is_cancelled));
-  manifests_.gang_scheduling = checked.gang_scheduling;
-  manifests_.workload_version = checked.workload_version;
   return {};
 }
 

@@ -16,6 +16,8 @@
 #include "jobfile/yaml_json.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/kubernetes_rules.h"
+#include "kubernetes/pods/names.h"
+#include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::commands {
 
@@ -31,7 +33,6 @@ constexpr int kDefaultWorkers = 2;
 constexpr int kDefaultPort = 1999;
 constexpr const char* kScript = "/script/training-script.py";
 constexpr const char* kScriptConfigMap = "script";
-constexpr std::size_t kMaxTagBytes = 63;  // of a label's value
 // The longest job name, so that the names of its other objects are not too long.
 constexpr std::size_t kMaxNameBytes = 24;
 
@@ -43,14 +44,6 @@ Result<int> count_in(std::string_view flag, const std::optional<std::string>& te
                      int max) {
   if (!text) return fallback;
   return job::parse_count(*text, 1, max).context(flag);
-}
-
-bool is_tag(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxTagBytes && base::is_letter_or_digit(text.front()) &&
-         base::is_letter_or_digit(text.back()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) {
-           return base::is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
-         });
 }
 
 // As a part of an object's name, which is stricter than a label.
@@ -87,43 +80,33 @@ Result<Json> read_template(std::string_view flag, const std::string& text, std::
 
 // A part of the name that every run has of its own.
 void erase_names(Json& object) {
-  const auto metadata = object.find("metadata");
-  if (metadata == object.end() || !metadata->is_object()) return;
-  metadata->erase("name");
-  metadata->erase("namespace");
-  const auto labels = metadata->find("labels");
-  if (labels == metadata->end() || !labels->is_object()) return;
-  labels->erase("app");
-  labels->erase(std::string(kAttemptTag));
+  if (!object.contains("metadata")) return;
+  Json& metadata = object["metadata"];
+  metadata.erase("name");
+  metadata.erase("namespace");
+  if (!metadata.contains("labels")) return;
+  metadata["labels"].erase("app");
+  metadata["labels"].erase(std::string(kAttemptTag));
 }
 
 void erase_if(Json& object, const char* key, const std::function<bool(const Json&)>& predicate) {
-  const auto list = object.find(key);
-  if (list == object.end() || !list->is_array()) return;
-  Json kept = Json::array();
-  for (const Json& entry : *list) {
-    if (!predicate(entry)) kept.push_back(entry);
-  }
-  object[key] = std::move(kept);
+  if (!value_at(object, {key}).is_array()) return;
+  std::erase_if(object[key].get_ref<Json::array_t&>(), predicate);
 }
 
 // Templates that were made for tf-spawner mount the script themselves.
 void erase_script(Json& spec) {
   std::set<std::string> volumes;
   const auto is_script = [&volumes](const Json& volume) {
-    const auto source = volume.is_object() ? volume.find("configMap") : volume.end();
-    if (!volume.is_object() || source == volume.end() || !source->is_object()) return false;
-    if (source->value("name", Json()) != kScriptConfigMap) return false;
-    const Json name = volume.value("name", Json());
-    if (name.is_string()) volumes.insert(name.get<std::string>());
+    if (text_at(volume, {"configMap", "name"}) != kScriptConfigMap) return false;
+    volumes.insert(text_at(volume, {"name"}));
     return true;
   };
   erase_if(spec, "volumes", is_script);
   for (Json& container : spec["containers"]) {
     if (!container.is_object()) continue;
     erase_if(container, "volumeMounts", [&volumes](const Json& mount) {
-      const Json name = mount.is_object() ? mount.value("name", Json()) : Json();
-      return name.is_string() && volumes.contains(name.get<std::string>());
+      return value_at(mount, {"name"}).is_string() && volumes.contains(text_at(mount, {"name"}));
     });
   }
 }
@@ -209,14 +192,6 @@ jobfile::Flags flags_of(const TfSpawnerOptions& options, const std::string& tag,
   return flags;
 }
 
-void fill(const TfSpawnerOptions& options, const std::string& tag, job::JobSpec& spec) {
-  pods::KubernetesOptions& own = pods::edit_kubernetes(spec);
-  own.labels[std::string(kAttemptTag)] = tag;
-  own.name_space = options.name_space.value_or("");
-  own.kubeconfig = options.kubeconfig.value_or("");
-  own.context = options.context.value_or("");
-}
-
 }  // namespace
 
 Result<std::string> tag_of(const TfSpawnerOptions& options, std::string_view random) {
@@ -232,11 +207,11 @@ Result<std::string> tag_of(const TfSpawnerOptions& options, std::string_view ran
   std::string tag = options.tag.value_or(std::string(kDefaultTag));
   if (has_positional) tag = options.positional;
   if (options.has_random_tag) tag = random;
-  if (is_tag(tag)) return tag;
+  if (!tag.empty() && pods::is_label_value(tag)) return tag;
   return refused(has_positional ? "-d" : "-t",
                  base::format("{} is not a tag; allowed: at most {} letters, digits, '-', '_' or "
                               "'.', a letter or digit at both ends",
-                              job::in_quotes(tag), kMaxTagBytes));
+                              job::in_quotes(tag), kMaxLabelBytes));
 }
 
 Result<std::map<std::string, std::string>> parse_env_file(std::string_view text) {
@@ -268,6 +243,12 @@ std::string command_line_of(std::string_view text) {
   return base::format("{}", base::join(lines, " && "));
 }
 
+void name_cluster(const TfSpawnerOptions& options, pods::KubernetesOptions& kubernetes) {
+  kubernetes.name_space = options.name_space.value_or("");
+  kubernetes.kubeconfig = options.kubeconfig.value_or("");
+  kubernetes.context = options.context.value_or("");
+}
+
 Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
                                            const TfSpawnerFiles& files, const std::string& tag,
                                            const jobfile::RulesOfPlaces& places) {
@@ -283,7 +264,9 @@ Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
   if (files.environment) {
     GANGRUN_ASSIGN(launch.spec.environment, parse_env_file(*files.environment));
   }
-  fill(options, tag, launch.spec);
+  pods::KubernetesOptions& own = pods::edit_kubernetes(launch.spec);
+  own.labels[std::string(kAttemptTag)] = tag;
+  name_cluster(options, own);
   for (job::TaskSpec& task : launch.spec.tasks) {
     const bool is_worker = task.type == kWorker;
     task.pod = is_worker ? worker.pod : board_pod(worker.pod);

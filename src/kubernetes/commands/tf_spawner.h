@@ -10,6 +10,7 @@
 #include "client/run_options.h"
 #include "jobfile/place_rules.h"
 #include "kubernetes/commands/kubernetes_run.h"
+#include "kubernetes/pods/kubernetes_options.h"
 
 // The command line of `tf-spawner`, as options of `gangrun run --on kubernetes`
 // (docs/from-tf-spawner.md).
@@ -66,6 +67,8 @@ base::Result<std::map<std::string, std::string>> parse_env_file(std::string_view
 // The lines but blank ones and comments, each only if the one before succeeded; empty: there are
 // none.
 std::string command_line_of(std::string_view text);
+
+void name_cluster(const TfSpawnerOptions& options, pods::KubernetesOptions& kubernetes);
 
 // The job that the options ask for, under its documented names.
 base::Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,

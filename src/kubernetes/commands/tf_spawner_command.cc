@@ -46,9 +46,7 @@ struct Cluster {
 Result<std::unique_ptr<Cluster>> cluster_of(const TfSpawnerOptions& options,
                                             const client::Context& context) {
   pods::KubernetesOptions wanted;
-  wanted.kubeconfig = options.kubeconfig.value_or("");
-  wanted.context = options.context.value_or("");
-  wanted.name_space = options.name_space.value_or("");
+  name_cluster(options, wanted);
   auto cluster = std::make_unique<Cluster>();
   GANGRUN_ASSIGN(cluster->client,
                  kubernetes_client(cluster->loop, *cluster->logger, context, wanted));
@@ -92,13 +90,6 @@ Result<TfSpawnerFiles> read_files(const TfSpawnerOptions& options, const client:
   return files;
 }
 
-DocumentedNames documented_names(const KubernetesLaunch& launch) {
-  DocumentedNames names;
-  for (const auto& [task, name] : launch.names.pods) names.pods.insert(name);
-  names.config_map = launch.names.script_config_map;
-  return names;
-}
-
 // Nothing of another run is touched: with the same tag this one is refused, with another it goes
 // beside it.
 Result<> keep_from_others(const TfSpawnerOptions& options, const std::string& tag,
@@ -114,8 +105,7 @@ Result<> keep_from_others(const TfSpawnerOptions& options, const std::string& ta
                      "delete it by `{3} -d -t {0}`, or give this one another tag by -t or -r",
                      tag, client.access().name_space, to_string(same.front()), kTfSpawner)};
   }
-  GANGRUN_ASSIGN(const auto taken,
-                 first_taken(cluster->loop, client, documented_names(launch), deadline));
+  GANGRUN_ASSIGN(const auto taken, first_taken(cluster->loop, client, launch.names, deadline));
   if (!taken) return {};
   take_names_of_its_own(launch, tag);
   const std::string whose =
@@ -229,8 +219,8 @@ client::ExitStatus spawn(const TfSpawnerOptions& options, client::Context& conte
   return remove(options, *tag, context);
 }
 
-// As tf-spawner has them.
-std::vector<client::Flag> old_flags(TfSpawnerOptions& options) {
+// Those of tf-spawner, then our own.
+std::vector<client::Flag> flags_of(TfSpawnerOptions& options) {
   return {
       {"-d,--delete", &options.deletes, "",
        "Delete what is labelled with the tag: -d TAG, -d -t TAG, or -d alone"},
@@ -247,33 +237,29 @@ std::vector<client::Flag> old_flags(TfSpawnerOptions& options) {
       {"-e,--env-file", &options.env_file, "FILE",
        "Variables of every worker, NAME=VALUE on each line"},
       {"-i,--image", &options.image, "IMAGE",
-       "The container image (tensorflow/tensorflow:2.1.0-py3)"}};
-}
-
-std::vector<client::Flag> own_flags(TfSpawnerOptions& options) {
-  return {{"--service-file", &options.service_file, "FILE",
-           "The template of the services (service.yaml, where there is one)"},
-          {"--output,--outputs", &options.outputs, "PATH",
-           "Files and folders of the workers to keep, for gangrun fetch"},
-          {"--tensorboard", &options.tensorboard, "PATH",
-           "Run TensorBoard beside the workers, on this folder of theirs"},
-          {"--timeout", &options.timeouts, "KEY=TIME,...",
-           "Time limits: allocation, hold, roll_call, job, stop"},
-          {"--kubeconfig", &options.kubeconfig, "FILE", "How the cluster is reached"},
-          {"--context", &options.context, "NAME", "Which of the kubeconfig's contexts"},
-          {"--dry-run", &options.dry_run, "",
-           "Print the manifests (with -d what there is) and change nothing"},
-          {"--yes", &options.yes, "", "With -d: delete without asking"}};
+       "The container image (tensorflow/tensorflow:2.1.0-py3)"},
+      {"--service-file", &options.service_file, "FILE",
+       "The template of the services (service.yaml, where there is one)"},
+      {"--output,--outputs", &options.outputs, "PATH",
+       "Files and folders of the workers to keep, for gangrun fetch"},
+      {"--tensorboard", &options.tensorboard, "PATH",
+       "Run TensorBoard beside the workers, on this folder of theirs"},
+      {"--timeout", &options.timeouts, "KEY=TIME,...",
+       "Time limits: allocation, hold, roll_call, job, stop"},
+      {"--kubeconfig", &options.kubeconfig, "FILE", "How the cluster is reached"},
+      {"--context", &options.context, "NAME", "Which of the kubeconfig's contexts"},
+      {"--dry-run", &options.dry_run, "",
+       "Print the manifests (with -d what there is) and change nothing"},
+      {"--yes", &options.yes, "", "With -d: delete without asking"}};
 }
 
 }  // namespace
 
 client::Command tf_spawner_command() {
   const auto options = std::make_shared<TfSpawnerOptions>();
-  std::vector<client::Flag> flags = old_flags(*options);
-  for (const auto& more : {own_flags(*options), client::display_flags(options->display)}) {
-    flags.insert(flags.end(), more.begin(), more.end());
-  }
+  std::vector<client::Flag> flags = flags_of(*options);
+  const auto more = client::display_flags(options->display);
+  flags.insert(flags.end(), more.begin(), more.end());
   return {.name = std::string(kTfSpawner),
           .summary = "Train with TensorFlow on several pods of Kubernetes, as tf-spawner does.",
           .word_name = "TRAINING_SCRIPT_PATH",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "base/format.h"
@@ -9,7 +10,7 @@
 #include "base/letters.h"
 #include "base/strings.h"
 #include "kubernetes/commands/tf_spawner.h"
-#include "kubernetes/pods/manifests.h"
+#include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::commands {
 
@@ -42,26 +43,14 @@ std::string path_of(const Collection& collection, const kubernetes::Client& clie
                       collection.resource);
 }
 
-std::string text_at(const Json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  if (!object.is_object() || found == object.end() || !found->is_string()) return {};
-  return found->get<std::string>();
-}
-
-const Json& at(const Json& object, const char* key) {
-  static const Json kNone;
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return !object.is_object() || found == object.end() ? kNone : *found;
-}
+std::string name_of(const Json& object) { return text_at(object, {"metadata", "name"}); }
 
 RunObject object_of(const Json& json, const Collection& collection, const std::string& path) {
-  const Json& metadata = at(json, "metadata");
-  const std::string name = text_at(metadata, "name");
   return {.kind = collection.kind,
-          .name = name,
-          .path = base::format("{}/{}", path, name),
-          .tag = text_at(at(metadata, "labels"), kAttemptTag.data()),
-          .is_owned = !at(metadata, "ownerReferences").empty()};
+          .name = name_of(json),
+          .path = base::format("{}/{}", path, name_of(json)),
+          .tag = text_at(json, {"metadata", "labels", kAttemptTag}),
+          .is_owned = !list_at(json, {"metadata", "ownerReferences"}).empty()};
 }
 
 // Those of a collection that a selector (its kind and its value) chooses.
@@ -108,7 +97,6 @@ Result<> wait_for_pods(net::EventLoop& loop, kubernetes::Client& client, const s
   bool is_known = false;
   std::set<std::string> left;
   Result<> outcome;
-  const auto name_of = [](const Json& pod) { return text_at(at(pod, "metadata"), "name"); };
   kubernetes::WatchCallbacks callbacks;
   callbacks.on_list = [&](const std::vector<Json>& pods) {
     is_known = true;
@@ -121,10 +109,9 @@ Result<> wait_for_pods(net::EventLoop& loop, kubernetes::Client& client, const s
   callbacks.on_trouble = [&](const base::Error& error, bool is_final) {
     if (is_final) outcome = error;
   };
-  const auto watching = client.watch({.path = path_of(kPods, client),
-                                      .label_selector = base::format("{}={}", kAttemptTag, tag),
-                                      .field_selector = ""},
-                                     std::move(callbacks));
+  const auto watching = client.watch(
+      {.path = path_of(kPods, client), .label_selector = base::format("{}={}", kAttemptTag, tag)},
+      std::move(callbacks));
   const auto ended = [&] { return !outcome.ok() || (is_known && left.empty()); };
   if (loop.run_until(ended, deadline) && outcome.ok()) return {};
   if (!outcome.ok()) return outcome;
@@ -156,35 +143,31 @@ Result<std::vector<RunObject>> objects_with_tag(net::EventLoop& loop, kubernetes
 Result<> check_namespace_exists(net::EventLoop& loop, kubernetes::Client& client,
                                 base::Instant deadline) {
   const std::string& name = client.access().name_space;
-  std::optional<base::Error> refusal;
-  bool is_answered = false;
-  const auto asked = client.request({.method = "GET", .path = "/api/v1/namespaces/" + name},
-                                    deadline, [&](const kubernetes::Answer& answer) {
-                                      is_answered = true;
-                                      if (!answer.object.ok()) refusal = answer.object.error();
-                                    });
-  (void)loop.run_until([&] { return is_answered; }, deadline);
-  if (refusal && refusal->code == base::Code::kNotFound) {
-    return base::not_found(base::format("-n: there is no namespace '{}'", name));
-  }
-  return {};
+  const auto found =
+      kubernetes::ask(loop, client, {.path = "/api/v1/namespaces/" + name}, deadline);
+  if (found.ok() || found.error().code != base::Code::kNotFound) return {};
+  return base::not_found(base::format("-n: there is no namespace '{}'", name));
 }
 
 Result<std::optional<RunObject>> first_taken(net::EventLoop& loop, kubernetes::Client& client,
-                                             const DocumentedNames& names, base::Instant deadline) {
+                                             const pods::ManifestNames& names,
+                                             base::Instant deadline) {
   std::vector<RunObject> found;
   const auto by_name = [](const std::string& name) {
     return std::pair<std::string, std::string>("fieldSelector", "metadata.name=" + name);
   };
-  GANGRUN_TRY(add(loop, client, kConfigMaps, by_name(names.config_map), deadline, found));
+  GANGRUN_TRY(add(loop, client, kConfigMaps, by_name(names.script_config_map), deadline, found));
   for (const Collection& collection : {kPods, kServices}) {
     // Those of runs; and of what is none, the name that each run begins with.
     GANGRUN_TRY(add(loop, client, collection, {"labelSelector", std::string(kAttemptTag)}, deadline,
                     found));
-    GANGRUN_TRY(add(loop, client, collection, by_name(*names.pods.begin()), deadline, found));
+    GANGRUN_TRY(
+        add(loop, client, collection, by_name(names.pods.begin()->second), deadline, found));
   }
   const auto taken = std::find_if(found.begin(), found.end(), [&names](const RunObject& object) {
-    return object.kind == kConfigMaps.kind || names.pods.contains(object.name);
+    return object.kind == kConfigMaps.kind || std::ranges::any_of(names.pods, [&](const auto& pod) {
+             return pod.second == object.name;
+           });
   });
   return taken == found.end() ? std::nullopt : std::optional(*taken);
 }

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "kubernetes/client.h"
+#include "kubernetes/pods/manifests.h"
 #include "net/event_loop.h"
 
 // The objects that runs of tf-spawner, ours or the original's, have made in the client's namespace.
@@ -37,15 +37,9 @@ base::Result<std::vector<RunObject>> objects_with_tag(net::EventLoop& loop,
 base::Result<> check_namespace_exists(net::EventLoop& loop, kubernetes::Client& client,
                                       base::Instant deadline);
 
-// The names that a run takes where nothing else is said.
-struct DocumentedNames {
-  std::set<std::string> pods;  // and services
-  std::string config_map;
-};
-
-// An object that has one of these names.
+// An object that has a name that the run is to have.
 base::Result<std::optional<RunObject>> first_taken(net::EventLoop& loop, kubernetes::Client& client,
-                                                   const DocumentedNames& names,
+                                                   const pods::ManifestNames& names,
                                                    base::Instant deadline);
 
 // Deletes them and waits until the pods among them are gone. What has an owner goes with it where

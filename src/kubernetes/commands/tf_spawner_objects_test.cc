@@ -145,7 +145,8 @@ TEST_F(TfSpawnerObjects, AreThoseOfTheTagOnAllPages) {
 }
 
 TEST_F(TfSpawnerObjects, ATakenNameIsFoundWhoseverItIs) {
-  const DocumentedNames names{.pods = {"worker0", "worker1"}, .config_map = "script"};
+  const pods::ManifestNames names{.pods = {{{"worker", 0}, "worker0"}, {{"worker", 1}, "worker1"}},
+                                  .script_config_map = "script"};
   server_.add("pods", "another", "");
   server_.add("pods", "worker1-b", "b");
   EXPECT_EQ(first_taken(loop_, server_, names, soon()).value(), std::nullopt);

@@ -1,4 +1,4 @@
-#include "kubernetes/commands/trial_pods.h"
+#include "kubernetes/commands/first_pods.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
