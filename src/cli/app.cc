@@ -255,7 +255,7 @@ std::optional<client::ExitStatus> run_as_process(const std::vector<std::string>&
   if (arguments.size() == 4 && arguments[0] == "master") {
     const auto backend_of = [&](const job::JobSpec& spec) -> std::unique_ptr<host::Backend> {
       const client::Place* place = context.places.find(spec.on);
-      return place == nullptr ? nullptr : place->backend();
+      return place == nullptr || !place->launch.backend ? nullptr : place->launch.backend();
     };
     const auto ended = host::run_master(context.clock, context.commanded_at, arguments[1],
                                         descriptor(2), base::UniqueFd(descriptor(3)),

@@ -49,7 +49,7 @@ base::Result<client::ExitStatus> run(const DoctorFlags& flags, client::Context& 
   const std::string on = flags.on.value_or(flags.places.front());
   const client::Place* place = context.places.find(on);
   const auto named = std::find(flags.places.begin(), flags.places.end(),
-                               place == nullptr ? on : place->rules().name);
+                               place == nullptr ? on : place->rules.name);
   if (named == flags.places.end()) {
     return refuse(
         base::format("--on: {}", job::not_one_of(on, "a known place", flags.places).message));
@@ -78,11 +78,10 @@ void add_doctor(CLI::App& app, Request& request) {
   CLI::App* command =
       add_command(app, "doctor", "Check whether this machine, a cluster or hosts can run jobs.");
   const auto options = std::make_shared<DoctorFlags>();
-  for (const auto& place : request.places.all()) {
-    if (auto doctor = place->doctor()) {
-      options->places.push_back(place->rules().name);
-      options->doctors.push_back(*std::move(doctor));
-    }
+  for (const client::Place& place : request.places.all()) {
+    if (!place.doctor) continue;
+    options->places.push_back(place.rules.name);
+    options->doctors.push_back(place.doctor());
   }
   add_value(*command, "--on", options->on, base::format("{}", base::join(options->places, "|")),
             "What to check (local)");

@@ -33,12 +33,6 @@ struct FetchOptions {
   bool json = false;
 };
 
-// "worker-0", of a task by either of its names.
-std::string folder_of_task(const std::string& task) {
-  const auto id = job::parse_task_id(task);
-  return id.ok() ? base::format("{}-{}", id->type, id->index) : task;
-}
-
 // All that there is to list, and what came of it just now from hosts that had kept it.
 struct Found {
   std::string folder;
@@ -48,16 +42,6 @@ struct Found {
   bool goes_on = false;     // the job: its end brings what hosts have
 };
 
-base::Result<std::vector<client::BroughtRest>> bring_rests(const job::JobSpec& spec,
-                                                           const host::JobPaths& paths,
-                                                           const FetchOptions& options,
-                                                           client::TransferProgress& progress,
-                                                           client::Context& context) {
-  const client::Place* place = context.places.find(spec.on);
-  if (place == nullptr) return std::vector<client::BroughtRest>();
-  return place->fetch_rest(spec, paths, options.task, progress, context);
-}
-
 // The folder of the outputs, once those that were elsewhere have been brought.
 base::Result<Found> find_outputs(const FetchOptions& options, client::Context& context) {
   GANGRUN_ASSIGN(const std::string home, client::home_of(context));
@@ -66,10 +50,8 @@ base::Result<Found> find_outputs(const FetchOptions& options, client::Context& c
                             TransferProgress::form_for(context.console, options.json));
   if (const client::Place* place = context.places.with_job(options.job)) {
     GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
-    const std::string id = job->id();
-    std::string folder = client::brought_folder(home, id);
-    GANGRUN_TRY(
-        place->own_jobs()->fetch(id, folder_of_task(options.task), folder, progress, context));
+    std::string folder = client::brought_folder(home, job->id());
+    GANGRUN_TRY(place->jobs->fetch({{job->id()}, options.task, folder, progress}, context));
     return Found{std::move(folder)};
   }
   GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
@@ -85,7 +67,12 @@ base::Result<Found> find_outputs(const FetchOptions& options, client::Context& c
   GANGRUN_ASSIGN(found.goes_on, client::goes_on(context, paths, status));
   if (found.goes_on) return found;
   if (!found.spec) return spec.error();
-  GANGRUN_ASSIGN(found.rests, bring_rests(*found.spec, paths, options, progress, context));
+  if (const client::Place* place = context.places.find(found.spec->on)) {
+    GANGRUN_ASSIGN(
+        found.rests,
+        place->jobs->fetch(
+            {{job->id(), &*found.spec, &paths}, options.task, found.folder, progress}, context));
+  }
   return found;
 }
 
@@ -127,7 +114,7 @@ base::Result<std::vector<FetchedOutput>> chosen_outputs(const Found& found,
   if (std::none_of(outputs.begin(), outputs.end(), is_wanted)) {
     // The name of a known job was checked before.
     if (!found.spec) GANGRUN_TRY(job::parse_task_id(options.task));
-    wanted = folder_of_task(options.task);
+    wanted = client::folder_of_task(options.task);
   }
   std::erase_if(outputs, [&](const FetchedOutput& output) { return output.task != wanted; });
   return outputs;

@@ -141,13 +141,13 @@ base::Result<std::unique_ptr<client::TaskWay>> Opened::make_way() {
     place = context_.places.find(spec->on);
   }
   if (place == nullptr) return base::not_found(base::format("{} is on no known place", job_));
-  return place->way({.loop = loop_,
-                     .context = context_,
-                     .spec = spec ? &*spec : nullptr,
-                     .job = job_,
-                     .task = task_,
-                     .port = wanted_port_,
-                     .on_broken = on_broken});
+  return place->jobs->way({.loop = loop_,
+                           .context = context_,
+                           .spec = spec ? &*spec : nullptr,
+                           .job = job_,
+                           .task = task_,
+                           .port = wanted_port_,
+                           .on_broken = on_broken});
 }
 
 client::ExitStatus Opened::wait() {

@@ -84,8 +84,8 @@ void add_place_flags(CLI::App& command, client::RunOptions& options, FieldFlags&
   add_value(command, "--host", options.host, "NAME",
             "Name or address of this machine for the tasks (default: 127.0.0.1); with --hosts, its "
             "address on their network");
-  for (const auto& place : places.all()) {
-    for (const client::OwnFlag& flag : place->own_flags()) {
+  for (const client::Place& place : places.all()) {
+    for (const client::OwnFlag& flag : place.launch.own_flags) {
       const std::string name(flag.name);
       add_value(command, name, options.of_place[name], std::string(flag.value),
                 std::string(flag.help));

@@ -176,14 +176,14 @@ base::Result<> Beside::make_way() {
     place = context_.places.find(spec_->on);
   }
   if (place == nullptr) return base::not_found(base::format("{} is on no known place", job));
-  GANGRUN_ASSIGN(
-      way_,
-      place->way({.loop = loop_,
-                  .context = context_,
-                  .spec = spec_ ? &*spec_ : nullptr,
-                  .job = job,
-                  .task = task_,
-                  .on_broken = [this](const base::Error& error) { broken_ = error.message; }}));
+  GANGRUN_ASSIGN(way_, place->jobs->way({.loop = loop_,
+                                         .context = context_,
+                                         .spec = spec_ ? &*spec_ : nullptr,
+                                         .job = job,
+                                         .task = task_,
+                                         .on_broken = [this](const base::Error& error) {
+                                           broken_ = error.message;
+                                         }}));
   return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "client/agent_way.h"
+#include "client/fail.h"
 #include "client/text.h"
 #include "job/units.h"
 
@@ -14,56 +15,61 @@ namespace {
 
 using base::Result;
 
-jobfile::RulesOfPlaces rules_of(const std::vector<std::unique_ptr<Place>>& places) {
+jobfile::RulesOfPlaces rules_of(const std::vector<Place>& places) {
   std::vector<jobfile::PlaceRules> rules;
   rules.reserve(places.size());
-  for (const auto& place : places) rules.push_back(place->rules());
+  for (const Place& place : places) rules.push_back(place.rules);
   return jobfile::RulesOfPlaces(std::move(rules));
 }
 
-bool has_own_flag(const Place& place, std::string_view name) {
-  const auto flags = place.own_flags();
-  return std::any_of(flags.begin(), flags.end(),
-                     [&](const OwnFlag& flag) { return flag.name == name; });
+base::Error not_its_own() {
+  return base::internal("this place keeps no jobs itself, and was asked for one");
 }
 
 }  // namespace
 
-Result<std::unique_ptr<cluster::Site>> Place::site(const Context& /*context*/) const {
-  return base::Error{base::Code::kInternal, "this place has no list of jobs"};
+Result<std::unique_ptr<cluster::Site>> Jobs::site(const Context& /*context*/) const {
+  return not_its_own();
 }
 
-Result<std::unique_ptr<TaskWay>> Place::way(const WayInput& input) const {
+ExitStatus Jobs::attach(const std::string& /*job*/, const DisplayOptions& /*display*/,
+                        Context& context) const {
+  return fail(context, not_its_own());
+}
+
+Result<std::string> Jobs::ended_job(const std::string& /*job*/, const Context& /*context*/) const {
+  return not_its_own();
+}
+
+Result<std::unique_ptr<TaskWay>> Jobs::way(const WayInput& input) const {
   return std::unique_ptr<TaskWay>(
       std::make_unique<AgentWay>(input.loop, input.port, input.on_broken));
 }
 
-Places::Places(std::vector<std::unique_ptr<Place>> places)
-    : places_(std::move(places)), rules_(rules_of(places_)) {}
+Places::Places(std::vector<Place> places) : places_(std::move(places)), rules_(rules_of(places_)) {}
 
 const Place* Places::find(std::string_view name) const {
   const jobfile::PlaceRules* rules = rules_.find(name);
   if (rules == nullptr) return nullptr;
-  return places_[static_cast<std::size_t>(rules - rules_.all().data())].get();
+  return &places_[static_cast<std::size_t>(rules - rules_.all().data())];
 }
 
 const Place* Places::with_job(std::string_view job) const {
-  for (const auto& place : places_) {
-    if (place->own_jobs() != nullptr && place->own_jobs()->has_id(job)) return place.get();
-  }
-  return nullptr;
+  const auto found =
+      std::ranges::find_if(places_, [&](const Place& place) { return place.jobs->has_id(job); });
+  return found == places_.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> Places::names(const std::function<bool(const Place&)>& chosen) const {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (chosen(*places_[i])) names.push_back(rules_.all()[i].name);
+  for (const Place& place : places_) {
+    if (chosen(place)) names.push_back(place.rules.name);
   }
   return names;
 }
 
 std::vector<std::string> Places::names_with_jobs() const {
-  return names([](const Place& place) { return place.lists_jobs(); });
+  return names([](const Place& place) { return place.jobs->are_listed(); });
 }
 
 Result<> Places::check_flags(const RunOptions& options, const job::JobSpec& spec) const {
@@ -89,10 +95,13 @@ Result<> Places::check_flags(const RunOptions& options, const job::JobSpec& spec
     return base::format("{}: {}", flag, job::in_quotes(value));
   };
   for (const auto& [flag, value] : options.of_place) {
-    const auto has_flag = [&name = flag](const Place& one) { return has_own_flag(one, name); };
+    const auto has_flag = [&name = flag](const Place& one) {
+      return std::ranges::find(one.launch.own_flags, name, &OwnFlag::name) !=
+             one.launch.own_flags.end();
+    };
     if (value && !has_flag(*place)) return refused(with_value(flag, *value), "", has_flag);
   }
-  const auto refusals = place->refused_flags();
+  const auto& refusals = place->launch.refused_flags;
   const std::pair<RunFlag, std::string> given[] = {
       {RunFlag::kDetach, options.detach ? "--detach" : ""},
       {RunFlag::kHost, options.host ? with_value("--host", *options.host) : ""},
@@ -101,10 +110,10 @@ Result<> Places::check_flags(const RunOptions& options, const job::JobSpec& spec
     const auto why = refusals.find(flag);
     if (text.empty() || why == refusals.end()) continue;
     return refused(text, why->second, [&which = flag](const Place& one) {
-      return !one.refused_flags().contains(which);
+      return !one.launch.refused_flags.contains(which);
     });
   }
-  return place->check(options, spec);
+  return place->launch.check ? place->launch.check(options, spec) : Result<>();
 }
 
 }  // namespace gangrun::client

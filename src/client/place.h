@@ -78,96 +78,101 @@ struct BroughtRest {
   }
 };
 
-// Jobs that a place knows itself, by ids of its own; all others are kept on this machine.
-class OwnJobs {
- public:
-  virtual ~OwnJobs() = default;
-  // Whether it is such an id, or the beginning of one.
-  [[nodiscard]] virtual bool has_id(std::string_view job) const = 0;
-  virtual ExitStatus attach(const std::string& job, const DisplayOptions& display,
-                            Context& context) const = 0;
-  // The address of the job's page; empty: nobody knows.
-  [[nodiscard]] virtual std::string page_url(const std::string& job,
-                                             const Context& context) const = 0;
-  // `fetch`: brings the outputs of a job's tasks, or of one task ("worker-0"), to folders of the
-  // tasks in `folder`.
-  [[nodiscard]] virtual base::Result<> fetch(const std::string& job, const std::string& task,
-                                             const std::string& folder, TransferProgress& progress,
-                                             Context& context) const = 0;
-  // `rm`: the id of a job that has ended, else kFailedPrecondition; and the removal of all that the
-  // place keeps of it.
-  [[nodiscard]] virtual base::Result<std::string> ended_job(const std::string& job,
-                                                            const Context& context) const = 0;
-  [[nodiscard]] virtual base::Result<> remove(const std::string& job, Context& context) const = 0;
+// How a place starts a job.
+struct Launch {
+  // Starts the job, or with `dry_run` shows what would be started.
+  std::function<ExitStatus(job::JobSpec spec, const RunOptions& options, Context& context)> run;
+  // For a master that is a process of its own. Null: the place has none such.
+  std::function<std::unique_ptr<host::Backend>()> backend{};
+  bool has_master_here = true;
+  // The flags of `run` that it does not take, with the reason ("the master is elsewhere"), or none;
+  // and those that no other place has.
+  std::map<RunFlag, std::string_view> refused_flags{};
+  std::vector<OwnFlag> own_flags{};
+  // The check of such a start by the place itself; kInvalidArgument names what is wrong. Null:
+  // there is nothing to check.
+  std::function<base::Result<>(const RunOptions& options, const job::JobSpec& spec)> check{};
+  // The command that shows a job which was started with --detach.
+  std::string_view following_command = "attach";
 };
 
-// A place that runs tasks, as commands see it: what it says of jobs, how it starts them, where they
-// are found again, and whether it is in order. No command names one.
-class Place {
+// A job as the commands name it to its place: by its id alone where the place keeps its jobs
+// itself, else with what this machine keeps of it.
+struct KeptJob {
+  std::string id;
+  const job::JobSpec* spec = nullptr;
+  const host::JobPaths* paths = nullptr;
+};
+
+// What `fetch` brings: outputs of all tasks, or of one, as the user says it ("worker:0").
+struct FetchRequest {
+  KeptJob job;
+  std::string task;    // empty: all
+  std::string folder;  // for a folder of each task
+  TransferProgress& progress;
+};
+
+// The jobs of a place once they have started. Most are kept on this machine, and asked by their
+// master or agents there: for these the defaults are right.
+class Jobs {
  public:
-  virtual ~Place() = default;
-  [[nodiscard]] virtual jobfile::PlaceRules rules() const = 0;
-
-  [[nodiscard]] virtual std::vector<OwnFlag> own_flags() const { return {}; }
-  // `run`. The flags that it does not take, with the reason ("the master is elsewhere"), or none.
-  [[nodiscard]] virtual std::map<RunFlag, std::string_view> refused_flags() const { return {}; }
-  // The check of such a start by the place itself; kInvalidArgument names what is wrong.
-  [[nodiscard]] virtual base::Result<> check(const RunOptions& /*options*/,
-                                             const job::JobSpec& /*spec*/) const {
-    return {};
-  }
-  [[nodiscard]] virtual bool has_master_here() const { return true; }
-  // Starts the job, or with `dry_run` shows what would be started.
-  virtual ExitStatus run(job::JobSpec spec, const RunOptions& options, Context& context) const = 0;
-  // The command that shows a job which was started with --detach.
-  [[nodiscard]] virtual std::string_view following_command() const { return "attach"; }
-  // For a master that is a process of its own. Null: the place has none such.
-  [[nodiscard]] virtual std::unique_ptr<host::Backend> backend() const { return nullptr; }
-
-  // Whether it has a list of its jobs: what `--on` of `ps` and the like may name.
-  [[nodiscard]] virtual bool lists_jobs() const { return false; }
-  // The jobs of a place that lists them.
+  virtual ~Jobs() = default;
+  // Whether it is the id, or the beginning of one, of a job that the place keeps itself.
+  [[nodiscard]] virtual bool has_id(std::string_view /*job*/) const { return false; }
+  // Whether the place lists its jobs: what `--on` of `ps` and the like may name; and that list.
+  [[nodiscard]] virtual bool are_listed() const { return false; }
   [[nodiscard]] virtual base::Result<std::unique_ptr<cluster::Site>> site(
       const Context& context) const;
-  // Null: its jobs are kept on this machine.
-  [[nodiscard]] virtual const OwnJobs* own_jobs() const { return nullptr; }
   // The jobs of `home` on this machine, with those of this place that are asked otherwise.
-  [[nodiscard]] virtual std::unique_ptr<cluster::Site> with_own_site(
+  [[nodiscard]] virtual std::unique_ptr<cluster::Site> with_own(
       const std::string& /*home*/, const Context& /*context*/,
       std::unique_ptr<cluster::Site> others) const {
     return others;
   }
   [[nodiscard]] virtual base::Result<std::unique_ptr<TaskWay>> way(const WayInput& input) const;
-
-  // `fetch`: brings what is kept elsewhere of the files of an ended job of this machine to its
-  // outputs, where that was not brought at its end; `task`: as the user says, empty for all.
-  [[nodiscard]] virtual base::Result<std::vector<BroughtRest>> fetch_rest(
-      const job::JobSpec& /*spec*/, const host::JobPaths& /*paths*/, const std::string& /*task*/,
-      TransferProgress& /*progress*/, Context& /*context*/) const {
+  // `fetch`: brings what is kept elsewhere of the files of a job that has ended.
+  [[nodiscard]] virtual base::Result<std::vector<BroughtRest>> fetch(
+      const FetchRequest& /*request*/, Context& /*context*/) const {
     return std::vector<BroughtRest>();
   }
-  // `rm`: takes away what is kept elsewhere of an ended job of this machine. An error tells what is
-  // still there, and where.
-  [[nodiscard]] virtual base::Result<> remove(const job::JobSpec& /*spec*/,
-                                              const host::JobPaths& /*paths*/,
-                                              Context& /*context*/) const {
+  // `rm`: takes away what is kept elsewhere of a job that has ended. An error tells what is still
+  // there, and where.
+  [[nodiscard]] virtual base::Result<> remove(const KeptJob& /*job*/, Context& /*context*/) const {
     return {};
   }
 
+  // Only of jobs that the place keeps itself.
+  virtual ExitStatus attach(const std::string& job, const DisplayOptions& display,
+                            Context& context) const;
+  // The address of the job's page; empty: nobody knows.
+  [[nodiscard]] virtual std::string page_url(const std::string& /*job*/,
+                                             const Context& /*context*/) const {
+    return {};
+  }
+  // The id of a job that has ended, else kFailedPrecondition.
+  [[nodiscard]] virtual base::Result<std::string> ended_job(const std::string& job,
+                                                            const Context& context) const;
+};
+
+// A place that runs tasks, as commands see it. No command names one.
+struct Place {
+  jobfile::PlaceRules rules;
+  Launch launch;
+  std::shared_ptr<const Jobs> jobs = std::make_shared<const Jobs>();
   // None: it cannot be examined.
-  [[nodiscard]] virtual std::optional<Doctor> doctor() const { return std::nullopt; }
+  std::function<Doctor()> doctor{};
 };
 
 // All that there are, in the order in which errors and help list them.
 class Places {
  public:
-  explicit Places(std::vector<std::unique_ptr<Place>> places);
+  explicit Places(std::vector<Place> places);
 
-  [[nodiscard]] const std::vector<std::unique_ptr<Place>>& all() const { return places_; }
+  [[nodiscard]] const std::vector<Place>& all() const { return places_; }
   [[nodiscard]] const jobfile::RulesOfPlaces& rules() const { return rules_; }
   // Null where there is none of this name.
   [[nodiscard]] const Place* find(std::string_view name) const;
-  // The place whose jobs have such ids; null: it is a job of this machine.
+  // The place that keeps such a job itself; null: it is a job of this machine.
   [[nodiscard]] const Place* with_job(std::string_view job) const;
   // Those of which this is true.
   [[nodiscard]] std::vector<std::string> names(
@@ -179,7 +184,7 @@ class Places {
                                            const job::JobSpec& spec) const;
 
  private:
-  std::vector<std::unique_ptr<Place>> places_;
+  std::vector<Place> places_;
   jobfile::RulesOfPlaces rules_;
 };
 

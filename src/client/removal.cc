@@ -67,6 +67,11 @@ std::string brought_folder(const std::string& home, const std::string& id) {
   return base::format("{}/outputs/{}", home, id);
 }
 
+std::string folder_of_task(const std::string& task) {
+  const auto id = job::parse_task_id(task);
+  return id.ok() ? base::format("{}-{}", id->type, id->index) : task;
+}
+
 Result<bool> goes_on(const Context& context, const host::JobPaths& paths,
                      const Result<job::JobStatus>& status, base::Duration limit) {
   // A detached job may go on without a master for a while. One whose record cannot be read has
@@ -95,7 +100,7 @@ Result<bool> goes_on(const Context& context, const host::JobPaths& paths,
 
 Result<std::string> ended_job(const Context& context, const std::string& job) {
   if (const Place* place = context.places.with_job(job)) {
-    return place->own_jobs()->ended_job(job, context);
+    return place->jobs->ended_job(job, context);
   }
   GANGRUN_ASSIGN(const std::string home, home_of(context));
   GANGRUN_ASSIGN(const auto found, find_job(context, job));
@@ -108,7 +113,7 @@ Result<std::string> ended_job(const Context& context, const std::string& job) {
 Result<> remove_job(Context& context, const std::string& id) {
   GANGRUN_ASSIGN(const std::string home, home_of(context));
   if (const Place* place = context.places.with_job(id)) {
-    GANGRUN_TRY(place->own_jobs()->remove(id, context));
+    GANGRUN_TRY(place->jobs->remove({id}, context));
     host::forget_job_elsewhere(home, id);
     forget_run(home, id);
     GANGRUN_TRY(remove_brought(brought_folder(home, id)));
@@ -120,7 +125,7 @@ Result<> remove_job(Context& context, const std::string& id) {
   // If a job's description cannot be read, nobody knows where the job was.
   if (spec.ok()) {
     if (const Place* place = context.places.find(spec->on)) {
-      GANGRUN_TRY(place->remove(*spec, paths, context));
+      GANGRUN_TRY(place->jobs->remove({id, &*spec, &paths}, context));
     }
   }
   GANGRUN_TRY(host::remove_ended_job(paths));

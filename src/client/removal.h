@@ -13,6 +13,8 @@ namespace gangrun::client {
 
 // The folder for outputs of a job that is not kept on this machine.
 std::string brought_folder(const std::string& home, const std::string& id);
+// A task's folder there, "worker-0", by either of its names.
+std::string folder_of_task(const std::string& task);
 
 // Whether a job of this machine has not ended. `status` is what its site says; it is asked once, by
 // who needs it for more. The master of one that has just ended still records what hosts have kept:

@@ -29,8 +29,8 @@ base::Result<std::unique_ptr<cluster::Site>> home_site(const Context& context) {
   };
   std::unique_ptr<cluster::Site> site = std::make_unique<host::LocalSite>(
       home, host::LocalAccess{context.clock, revived, are_beside_us});
-  for (const auto& place : context.places.all()) {
-    site = place->with_own_site(home, context, std::move(site));
+  for (const Place& place : context.places.all()) {
+    site = place.jobs->with_own(home, context, std::move(site));
   }
   return site;
 }
@@ -38,7 +38,8 @@ base::Result<std::unique_ptr<cluster::Site>> home_site(const Context& context) {
 base::Result<std::unique_ptr<cluster::Job>> find_job(const Context& context,
                                                      const std::string& name) {
   const Place* place = context.places.with_job(name);
-  GANGRUN_ASSIGN(const auto site, place == nullptr ? home_site(context) : place->site(context));
+  GANGRUN_ASSIGN(const auto site,
+                 place == nullptr ? home_site(context) : place->jobs->site(context));
   return site->find(name);
 }
 
@@ -68,7 +69,7 @@ base::Result<std::unique_ptr<cluster::Site>> site_at(const Context& context,
                                                      const std::optional<std::string>& place) {
   if (!place) return home_site(context);
   const Place* found = context.places.find(*place);
-  if (found != nullptr && found->lists_jobs()) return found->site(context);
+  if (found != nullptr && found->jobs->are_listed()) return found->jobs->site(context);
   const auto known = context.places.names_with_jobs();
   return base::invalid_argument(
       base::format("--on: {}", job::not_one_of(*place, "a known place", known).message));

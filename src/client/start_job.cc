@@ -61,8 +61,8 @@ base::Result<job::JobSpec> settle_input(RunOptions& options, const Context& cont
   job::JobSpec spec = *std::move(read);
   GANGRUN_TRY(context.places.check_flags(options, spec));
   const Place& place = *context.places.find(spec.on);
-  GANGRUN_TRY(check_files(spec, context.folder, place.rules().brings_files));
-  if (place.has_master_here()) GANGRUN_TRY(host::check_open_files(spec));
+  GANGRUN_TRY(check_files(spec, context.folder, place.rules.brings_files));
+  if (place.launch.has_master_here) GANGRUN_TRY(host::check_open_files(spec));
   return spec;
 }
 
@@ -91,7 +91,7 @@ ExitStatus start_job(RunOptions options, Context& context) {
         base::format("not used with `on: {}`: {}", spec->on, base::join(without_use, ", ")));
   }
   const Place& place = *context.places.find(spec->on);
-  return tell_defaults(place.run(*std::move(spec), options, context), options, context);
+  return tell_defaults(place.launch.run(*std::move(spec), options, context), options, context);
 }
 
 }  // namespace gangrun::client

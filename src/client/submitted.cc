@@ -19,7 +19,7 @@ ExitStatus leave_submitted(const std::string& id, const base::Json& json, const 
   context.console.out(id + "\n");
   if (!options.display.quiet) {
     const Place* place = context.places.find(spec.on);
-    const std::string_view command = place == nullptr ? "attach" : place->following_command();
+    const std::string_view command = place == nullptr ? "attach" : place->launch.following_command;
     context.console.err(base::format(
         "gangrun: the job runs in the background; gangrun {} {} shows it\n", command, id));
   }

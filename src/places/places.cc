@@ -9,14 +9,10 @@
 
 namespace gangrun::places {
 
-std::vector<std::unique_ptr<client::Place>> all() {
-  std::vector<std::unique_ptr<client::Place>> places;
-  places.push_back(local::commands::local_place());
-  places.push_back(yarn::commands::yarn_place());
-  places.push_back(kubernetes::commands::kubernetes_place());
-  places.push_back(ssh::commands::ssh_place());
-  places.push_back(spark::spark_place());
-  return places;
+std::vector<client::Place> all() {
+  return {local::commands::local_place(), yarn::commands::yarn_place(),
+          kubernetes::commands::kubernetes_place(), ssh::commands::ssh_place(),
+          spark::spark_place()};
 }
 
 const jobfile::RulesOfPlaces& rules() {

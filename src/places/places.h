@@ -15,7 +15,7 @@
 namespace gangrun::places {
 
 // In the order in which errors and help list them.
-std::vector<std::unique_ptr<client::Place>> all();
+std::vector<client::Place> all();
 
 // Their rules for jobs.
 const jobfile::RulesOfPlaces& rules();

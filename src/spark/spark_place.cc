@@ -41,37 +41,33 @@ class SparkBackend final : public host::Backend {
   }
 };
 
-class SparkPlace final : public client::Place {
- public:
-  [[nodiscard]] jobfile::PlaceRules rules() const override { return spark_rules(); }
-  [[nodiscard]] std::map<client::RunFlag, std::string_view> refused_flags() const override {
-    return {{client::RunFlag::kDetach, "the job ends with its driver"}};
+client::ExitStatus run_on_spark(job::JobSpec spec, const client::RunOptions& options,
+                                client::Context& context) {
+  auto plan = client::hosted_plan(std::move(spec), options, context);
+  if (!plan.ok()) return client::fail(context, plan.error(), client::ExitStatus::kBadInput);
+  const auto port = options.of_place.find(kPort);
+  if (port != options.of_place.end() && port->second) {
+    auto ports = host::port_range_from(*port->second).context(kPort);
+    if (!ports.ok()) return client::fail(context, ports.error(), client::ExitStatus::kBadInput);
+    plan->ports = *ports;
   }
-  [[nodiscard]] std::vector<client::OwnFlag> own_flags() const override {
-    return {{kPort, "N[-M]",
-             "With --on spark: the port, or range of ports, on which the job waits for its tasks"}};
-  }
-  client::ExitStatus run(job::JobSpec spec, const client::RunOptions& options,
-                         client::Context& context) const override {
-    auto plan = client::hosted_plan(std::move(spec), options, context);
-    if (!plan.ok()) return client::fail(context, plan.error(), client::ExitStatus::kBadInput);
-    const auto port = options.of_place.find(kPort);
-    if (port != options.of_place.end() && port->second) {
-      auto ports = host::port_range_from(*port->second).context(kPort);
-      if (!ports.ok()) return client::fail(context, ports.error(), client::ExitStatus::kBadInput);
-      plan->ports = *ports;
-    }
-    // Each task's own host decides.
-    plan->launch.containment = plan->spec.containment;
-    plan->where_tasks_work = kWorksAtExecutor;
-    if (options.dry_run) return client::show_plan(*plan, options, context);
-    plan->backend = std::make_unique<SparkBackend>();
-    return client::run_job(*std::move(plan), options, context);
-  }
-};
+  // Each task's own host decides.
+  plan->launch.containment = plan->spec.containment;
+  plan->where_tasks_work = kWorksAtExecutor;
+  if (options.dry_run) return client::show_plan(*plan, options, context);
+  plan->backend = std::make_unique<SparkBackend>();
+  return client::run_job(*std::move(plan), options, context);
+}
 
 }  // namespace
 
-std::unique_ptr<client::Place> spark_place() { return std::make_unique<SparkPlace>(); }
+client::Place spark_place() {
+  return {.rules = spark_rules(),
+          .launch = {.run = run_on_spark,
+                     .refused_flags = {{client::RunFlag::kDetach, "the job ends with its driver"}},
+                     .own_flags = {{kPort, "N[-M]",
+                                    "With --on spark: the port, or range of ports, on which the "
+                                    "job waits for its tasks"}}}};
+}
 
 }  // namespace gangrun::spark

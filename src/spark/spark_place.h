@@ -7,6 +7,6 @@
 namespace gangrun::spark {
 
 // The executors of a Spark application, whose tasks connect by themselves.
-std::unique_ptr<client::Place> spark_place();
+client::Place spark_place();
 
 }  // namespace gangrun::spark

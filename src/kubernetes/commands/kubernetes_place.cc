@@ -15,25 +15,9 @@ namespace {
 
 using base::Result;
 
-class KubernetesPlace final : public client::Place {
+class KubernetesJobs final : public client::Jobs {
  public:
-  [[nodiscard]] jobfile::PlaceRules rules() const override { return pods::kubernetes_rules(); }
-  [[nodiscard]] std::map<client::RunFlag, std::string_view> refused_flags() const override {
-    constexpr std::string_view kNoRegistry = "pods do not connect to the master";
-    return {{client::RunFlag::kHost, kNoRegistry}, {client::RunFlag::kServeTls, kNoRegistry}};
-  }
-  [[nodiscard]] Result<> check(const client::RunOptions& options,
-                               const job::JobSpec& spec) const override {
-    return options.detach ? check_detached_pods(spec) : Result<>();
-  }
-  client::ExitStatus run(job::JobSpec spec, const client::RunOptions& options,
-                         client::Context& context) const override {
-    return run_on_kubernetes({.spec = std::move(spec)}, options, context);
-  }
-  // Nobody follows the lines of a detached job there but who asks for them.
-  [[nodiscard]] std::string_view following_command() const override { return "logs -f"; }
-
-  [[nodiscard]] std::unique_ptr<cluster::Site> with_own_site(
+  [[nodiscard]] std::unique_ptr<cluster::Site> with_own(
       const std::string& home, const client::Context& context,
       std::unique_ptr<cluster::Site> others) const override {
     return std::make_unique<KubernetesSite>(home, context, std::move(others));
@@ -48,6 +32,23 @@ class KubernetesPlace final : public client::Place {
 
 }  // namespace
 
-std::unique_ptr<client::Place> kubernetes_place() { return std::make_unique<KubernetesPlace>(); }
+client::Place kubernetes_place() {
+  constexpr std::string_view kNoRegistry = "pods do not connect to the master";
+  const auto run = [](job::JobSpec spec, const client::RunOptions& options,
+                      client::Context& context) {
+    return run_on_kubernetes({.spec = std::move(spec)}, options, context);
+  };
+  const auto check = [](const client::RunOptions& options, const job::JobSpec& spec) {
+    return options.detach ? check_detached_pods(spec) : Result<>();
+  };
+  return {.rules = pods::kubernetes_rules(),
+          .launch = {.run = run,
+                     .refused_flags = {{client::RunFlag::kHost, kNoRegistry},
+                                       {client::RunFlag::kServeTls, kNoRegistry}},
+                     .check = check,
+                     // Nobody follows the lines of a detached job there but who asks for them.
+                     .following_command = "logs -f"},
+          .jobs = std::make_shared<const KubernetesJobs>()};
+}
 
 }  // namespace gangrun::kubernetes::commands

@@ -8,7 +8,7 @@
 namespace gangrun::kubernetes::commands {
 
 // The Kubernetes cluster of the kubeconfig.
-std::unique_ptr<client::Place> kubernetes_place();
+client::Place kubernetes_place();
 
 client::Command tf_spawner_command();
 

@@ -39,30 +39,19 @@ Result<> check_machine(const job::JobSpec& spec, const client::RunOptions& optio
   return check_hosts_of(spec, options.host);
 }
 
-class LocalPlace final : public client::Place {
+class LocalJobs final : public client::Jobs {
  public:
-  [[nodiscard]] jobfile::PlaceRules rules() const override { return local::local_rules(); }
-  client::ExitStatus run(job::JobSpec spec, const client::RunOptions& options,
-                         client::Context& context) const override;
-  [[nodiscard]] std::unique_ptr<host::Backend> backend() const override {
-    return std::make_unique<LocalBackend>();
-  }
-
-  [[nodiscard]] bool lists_jobs() const override { return true; }
+  [[nodiscard]] bool are_listed() const override { return true; }
   [[nodiscard]] Result<std::unique_ptr<cluster::Site>> site(
       const client::Context& context) const override {
     return client::home_site(context);
   }
-
-  [[nodiscard]] std::optional<client::Doctor> doctor() const override {
-    return client::Doctor{.examined = "this machine", .examine = [](client::Context& context) {
-                            return client::Examination{.checks = check_this_machine(context)};
-                          }};
-  }
 };
 
-client::ExitStatus LocalPlace::run(job::JobSpec spec, const client::RunOptions& options,
-                                   client::Context& context) const {
+std::unique_ptr<host::Backend> backend() { return std::make_unique<LocalBackend>(); }
+
+client::ExitStatus run_here(job::JobSpec spec, const client::RunOptions& options,
+                            client::Context& context) {
   // The driver is asked only where it matters: that may take it seconds.
   job::Gpus gpus;
   if (job::asks_for_gpus(spec)) gpus = gpus_of_this_machine(context);
@@ -89,6 +78,16 @@ client::ExitStatus LocalPlace::run(job::JobSpec spec, const client::RunOptions& 
 
 }  // namespace
 
-std::unique_ptr<client::Place> local_place() { return std::make_unique<LocalPlace>(); }
+client::Place local_place() {
+  const auto doctor = [] {
+    return client::Doctor{.examined = "this machine", .examine = [](client::Context& context) {
+                            return client::Examination{.checks = check_this_machine(context)};
+                          }};
+  };
+  return {.rules = local::local_rules(),
+          .launch = {.run = run_here, .backend = backend},
+          .jobs = std::make_shared<const LocalJobs>(),
+          .doctor = doctor};
+}
 
 }  // namespace gangrun::local::commands

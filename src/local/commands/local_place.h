@@ -7,6 +7,6 @@
 namespace gangrun::local::commands {
 
 // This machine.
-std::unique_ptr<client::Place> local_place();
+client::Place local_place();
 
 }  // namespace gangrun::local::commands

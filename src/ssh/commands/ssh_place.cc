@@ -1,6 +1,5 @@
 #include "ssh/commands/ssh_place.h"
 
-#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -75,19 +74,8 @@ void fill_slots(job::JobSpec& spec, const client::RunOptions& options) {
   spec.tasks.front().instances = slots - spec.tasks.front().spares;
 }
 
-class SshPlace final : public client::Place {
+class SshJobs final : public client::Jobs {
  public:
-  [[nodiscard]] jobfile::PlaceRules rules() const override { return ssh::ssh_rules(); }
-  [[nodiscard]] std::map<client::RunFlag, std::string_view> refused_flags() const override {
-    return {{client::RunFlag::kHost, "agents reach the master through ssh"},
-            {client::RunFlag::kServeTls, "agents reach the master through ssh"}};
-  }
-  client::ExitStatus run(job::JobSpec spec, const client::RunOptions& options,
-                         client::Context& context) const override;
-  [[nodiscard]] std::unique_ptr<host::Backend> backend() const override {
-    return std::make_unique<SshBackend>();
-  }
-
   [[nodiscard]] Result<std::unique_ptr<client::TaskWay>> way(
       const client::WayInput& input) const override {
     const job::JobSpec& spec = *input.spec;
@@ -98,17 +86,15 @@ class SshPlace final : public client::Place {
         input.loop, std::move(hosts), ssh::ssh_of(spec).config, input.port, input.on_broken));
   }
 
-  [[nodiscard]] Result<std::vector<client::BroughtRest>> fetch_rest(
-      const job::JobSpec& spec, const host::JobPaths& paths, const std::string& task,
-      client::TransferProgress& progress, client::Context& context) const override {
-    return bring_rests(spec, paths, task, progress, context);
+  [[nodiscard]] Result<std::vector<client::BroughtRest>> fetch(
+      const client::FetchRequest& request, client::Context& context) const override {
+    return bring_rests(*request.job.spec, *request.job.paths, request.task, request.progress,
+                       context);
   }
-  [[nodiscard]] base::Result<> remove(const job::JobSpec& spec, const host::JobPaths& paths,
-                                      client::Context& context) const override {
-    return remove_from_hosts(spec, std::filesystem::path(paths.folder).filename().string(),
-                             paths.hosts(), context);
+  [[nodiscard]] Result<> remove(const client::KeptJob& job,
+                                client::Context& context) const override {
+    return remove_from_hosts(*job.spec, job.id, job.paths->hosts(), context);
   }
-  [[nodiscard]] std::optional<client::Doctor> doctor() const override;
 };
 
 // Which hosts `doctor` looks at.
@@ -151,9 +137,9 @@ Result<client::Examination> examine(const HostsToExamine& options, client::Conte
   return look_at_hosts(spec, context);
 }
 
-std::optional<client::Doctor> SshPlace::doctor() const {
+client::Doctor doctor() {
   const auto options = std::make_shared<HostsToExamine>();
-  return client::Doctor{
+  return {
       .examined = "these hosts",
       .subject = "hosts",
       .example = "--hosts gpu1,gpu2",
@@ -165,8 +151,10 @@ std::optional<client::Doctor> SshPlace::doctor() const {
       .examine = [options](client::Context& context) { return examine(*options, context); }};
 }
 
-client::ExitStatus SshPlace::run(job::JobSpec spec, const client::RunOptions& options,
-                                 client::Context& context) const {
+std::unique_ptr<host::Backend> backend() { return std::make_unique<SshBackend>(); }
+
+client::ExitStatus run_over_ssh(job::JobSpec spec, const client::RunOptions& options,
+                                client::Context& context) {
   const auto source = find_hosts(spec, context);
   if (!source.ok()) return client::fail(context, source.error(), client::ExitStatus::kBadInput);
   fill_slots(spec, options);
@@ -199,6 +187,15 @@ client::ExitStatus SshPlace::run(job::JobSpec spec, const client::RunOptions& op
 
 }  // namespace
 
-std::unique_ptr<client::Place> ssh_place() { return std::make_unique<SshPlace>(); }
+client::Place ssh_place() {
+  constexpr std::string_view kThroughSsh = "agents reach the master through ssh";
+  return {.rules = ssh::ssh_rules(),
+          .launch = {.run = run_over_ssh,
+                     .backend = backend,
+                     .refused_flags = {{client::RunFlag::kHost, kThroughSsh},
+                                       {client::RunFlag::kServeTls, kThroughSsh}}},
+          .jobs = std::make_shared<const SshJobs>(),
+          .doctor = doctor};
+}
 
 }  // namespace gangrun::ssh::commands

@@ -6,6 +6,6 @@
 
 namespace gangrun::ssh::commands {
 
-std::unique_ptr<client::Place> ssh_place();
+client::Place ssh_place();
 
 }  // namespace gangrun::ssh::commands

@@ -6,6 +6,7 @@
 #include "client/command.h"
 #include "client/ending_guard.h"
 #include "client/fail.h"
+#include "client/removal.h"
 #include "host/ending_signals.h"
 #include "yarn/commands/hadoop_access.h"
 #include "yarn/commands/yarn_doctor.h"
@@ -20,7 +21,7 @@ namespace {
 
 using base::Result;
 
-class YarnJobs final : public client::OwnJobs {
+class YarnJobs final : public client::Jobs {
  public:
   [[nodiscard]] bool has_id(std::string_view job) const override {
     return job.starts_with("application_");
@@ -36,14 +37,22 @@ class YarnJobs final : public client::OwnJobs {
     const auto access = hadoop_access(context);
     return access.ok() ? yarn_page_url((*access)->configuration, job) : std::string();
   }
-  [[nodiscard]] Result<> fetch(const std::string& job, const std::string& task,
-                               const std::string& folder, client::TransferProgress& progress,
-                               client::Context& context) const override {
+  [[nodiscard]] bool are_listed() const override { return true; }
+  [[nodiscard]] Result<std::unique_ptr<cluster::Site>> site(
+      const client::Context& context) const override {
     GANGRUN_ASSIGN(const auto access, hadoop_access(context));
-    GANGRUN_ASSIGN(const auto found, yarn_site(*access, context)->find_job(job));
-    return fetch_far_outputs(*found, task, folder,
-                             [&progress](const std::string& name, std::uint64_t got,
-                                         std::uint64_t size) { progress.show(name, got, size); });
+    return std::unique_ptr<cluster::Site>(yarn_site(*access, context));
+  }
+  [[nodiscard]] Result<std::vector<client::BroughtRest>> fetch(
+      const client::FetchRequest& request, client::Context& context) const override {
+    GANGRUN_ASSIGN(const auto access, hadoop_access(context));
+    GANGRUN_ASSIGN(const auto job, yarn_site(*access, context)->find_job(request.job.id));
+    const auto show = [&](const std::string& name, std::uint64_t got, std::uint64_t size) {
+      request.progress.show(name, got, size);
+    };
+    GANGRUN_TRY(
+        fetch_far_outputs(*job, client::folder_of_task(request.task), request.folder, show));
+    return std::vector<client::BroughtRest>();
   }
   [[nodiscard]] Result<std::string> ended_job(const std::string& job,
                                               const client::Context& context) const override {
@@ -52,7 +61,8 @@ class YarnJobs final : public client::OwnJobs {
     GANGRUN_TRY(found->check_has_ended());
     return found->id();
   }
-  [[nodiscard]] Result<> remove(const std::string& job, client::Context& context) const override {
+  [[nodiscard]] Result<> remove(const client::KeptJob& job,
+                                client::Context& context) const override {
     GANGRUN_ASSIGN(const auto access, hadoop_access(context));
     GANGRUN_ASSIGN(const auto guard,
                    client::EndingGuard::start({.signals = host::ending_signals(),
@@ -60,37 +70,11 @@ class YarnJobs final : public client::OwnJobs {
                                                .patience = std::chrono::milliseconds(0),
                                                .gives_back = true}));
     guard->set_words(base::format(
-        "interrupted: whether all of {0} is removed is not known; `gangrun rm {0}` goes on", job));
-    GANGRUN_ASSIGN(const auto found, yarn_site(*access, context)->find_job(job));
+        "interrupted: whether all of {0} is removed is not known; `gangrun rm {0}` goes on",
+        job.id));
+    GANGRUN_ASSIGN(const auto found, yarn_site(*access, context)->find_job(job.id));
     return found->remove();
   }
-};
-
-class YarnPlace final : public client::Place {
- public:
-  [[nodiscard]] jobfile::PlaceRules rules() const override { return yarn::yarn_rules(); }
-  [[nodiscard]] std::map<client::RunFlag, std::string_view> refused_flags() const override {
-    constexpr std::string_view kElsewhere = "the master is not on this machine";
-    return {{client::RunFlag::kHost, kElsewhere}, {client::RunFlag::kServeTls, kElsewhere}};
-  }
-  [[nodiscard]] bool has_master_here() const override { return false; }
-  client::ExitStatus run(job::JobSpec spec, const client::RunOptions& options,
-                         client::Context& context) const override {
-    return run_on_yarn(spec, options, context);
-  }
-
-  [[nodiscard]] bool lists_jobs() const override { return true; }
-  [[nodiscard]] Result<std::unique_ptr<cluster::Site>> site(
-      const client::Context& context) const override {
-    GANGRUN_ASSIGN(const auto access, hadoop_access(context));
-    return std::unique_ptr<cluster::Site>(yarn_site(*access, context));
-  }
-  [[nodiscard]] const client::OwnJobs* own_jobs() const override { return &jobs_; }
-
-  [[nodiscard]] std::optional<client::Doctor> doctor() const override;
-
- private:
-  YarnJobs jobs_;
 };
 
 Result<client::Examination> examine(const YarnDoctorOptions& options, client::Context& context) {
@@ -104,25 +88,33 @@ Result<client::Examination> examine(const YarnDoctorOptions& options, client::Co
   return examination;
 }
 
-std::optional<client::Doctor> YarnPlace::doctor() const {
+client::Doctor doctor() {
   const auto options = std::make_shared<YarnDoctorOptions>();
-  return client::Doctor{
-      .examined = "this cluster",
-      .subject = "a cluster",
-      .example = "--remote --queue ml",
-      .flags = {{"--remote", &options->from_node, "",
-                 "On YARN: also run a small job, and check from inside its container"},
-                {"-q,--queue", &options->queue, "NAME",
-                 "On YARN: the queue to submit to (default)"},
-                {"--file-system", &options->file_systems, "URL",
-                 "On YARN: an additional file system to check: hdfs://other"},
-                {"--python", &options->python, "FILE",
-                 "On YARN: the Python whose TensorFlow must reach HDFS (default: python3)"}},
-      .examine = [options](client::Context& context) { return examine(*options, context); }};
+  return {.examined = "this cluster",
+          .subject = "a cluster",
+          .example = "--remote --queue ml",
+          .flags = {{"--remote", &options->from_node, "",
+                     "On YARN: also run a small job, and check from inside its container"},
+                    {"-q,--queue", &options->queue, "NAME",
+                     "On YARN: the queue to submit to (default)"},
+                    {"--file-system", &options->file_systems, "URL",
+                     "On YARN: an additional file system to check: hdfs://other"},
+                    {"--python", &options->python, "FILE",
+                     "On YARN: the Python whose TensorFlow must reach HDFS (default: python3)"}},
+          .examine = [options](client::Context& context) { return examine(*options, context); }};
 }
 
 }  // namespace
 
-std::unique_ptr<client::Place> yarn_place() { return std::make_unique<YarnPlace>(); }
+client::Place yarn_place() {
+  constexpr std::string_view kElsewhere = "the master is not on this machine";
+  return {.rules = yarn::yarn_rules(),
+          .launch = {.run = run_on_yarn,
+                     .has_master_here = false,
+                     .refused_flags = {{client::RunFlag::kHost, kElsewhere},
+                                       {client::RunFlag::kServeTls, kElsewhere}}},
+          .jobs = std::make_shared<const YarnJobs>(),
+          .doctor = doctor};
+}
 
 }  // namespace gangrun::yarn::commands

@@ -10,7 +10,7 @@
 namespace gangrun::yarn::commands {
 
 // The YARN cluster of HADOOP_CONF_DIR.
-std::unique_ptr<client::Place> yarn_place();
+client::Place yarn_place();
 
 client::Command ytf_submit_command(const jobfile::RulesOfPlaces& places);
 client::Command check_hadoop_env_command();
