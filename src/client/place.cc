@@ -22,9 +22,7 @@ jobfile::RulesOfPlaces rules_of(const std::vector<Place>& places) {
   return jobfile::RulesOfPlaces(std::move(rules));
 }
 
-base::Error not_its_own() {
-  return base::internal("this place keeps no jobs itself, and was asked for one");
-}
+base::Error not_its_own() { return base::internal("this place keeps no jobs itself"); }
 
 }  // namespace
 

@@ -104,7 +104,7 @@ struct KeptJob {
   const host::JobPaths* paths = nullptr;
 };
 
-// What `fetch` brings: outputs of all tasks, or of one, as the user says it ("worker:0").
+// An order of `fetch` to bring the outputs of all tasks, or of one as the user names it.
 struct FetchRequest {
   KeptJob job;
   std::string task;    // empty: all

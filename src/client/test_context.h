@@ -21,8 +21,7 @@ namespace gangrun::client {
 // A folder of this test alone, and a command's context whose outputs are read back from files.
 class TestContext {
  public:
-  explicit TestContext(std::vector<Place> places = {})
-      : places_(std::move(places)) {
+  explicit TestContext(std::vector<Place> places = {}) : places_(std::move(places)) {
     std::string name = std::filesystem::temp_directory_path().string() + "/cli_test_XXXXXX";
     if (::mkdtemp(name.data()) != nullptr) folder_ = name;
     for (std::size_t i = 0; i < files_.size(); ++i) {
