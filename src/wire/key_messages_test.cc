@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/described_json.h"
+#include "base/test_described.h"
 
 namespace gangrun::wire {
 namespace {
@@ -17,6 +18,15 @@ void expect_back(const T& value) {
   const auto again = base::from_json<T>(base::to_json(value));
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(*again, value);
+}
+
+TEST(KeyMessagesTest, AreInTheDocument) {
+  base::expect_table_in_document("docs/protocols/keys.md", "members of the questions of keys",
+                                 {{"kv", base::members_of<KeyQuestion>()},
+                                  {"kv, said", base::members_of<KeyAnswer>()},
+                                  {"barrier", base::members_of<BarrierQuestion>()},
+                                  {"barrier, said", base::members_of<BarrierAnswer>()},
+                                  {"cancel", base::members_of<CancelQuestion>()}});
 }
 
 TEST(KeyMessagesTest, AllComeBack) {

@@ -128,6 +128,15 @@ TEST(MessagesTest, AreInTheDocumentAndTheFuzzersCorpus) {
   base::expect_in_document<AgentMessage>(document, "messages of agents");
   base::expect_in_document<MasterMessage>(document, "messages of the master");
   const std::string decode(1, '\0');
+  base::expect_table_in_document(
+      document, "members of questions",
+      {{"a command's ask", base::members_of<cluster::Question>()},
+       {"answer of a task", base::members_of<cluster::TaskAnswer>()},
+       {std::string(kResultKind), base::members_of<ResultPart>()},
+       {"result, kept", base::members_of<ResultKept>()},
+       {std::string(cluster::kNotice), base::members_of<cluster::Notice>()},
+       {std::string(kTokensKind), base::members_of<Tokens>()},
+       {"control, said", base::members_of<ControlAnswer>()}});
   base::expect_samples_in_corpus<AgentMessage>("type", "registry/agent", decode);
   base::expect_samples_in_corpus<MasterMessage>("type", "registry/master", decode);
 }
