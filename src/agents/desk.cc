@@ -12,15 +12,15 @@
 //
 // A session is opened, and has to report in time. A report is accepted from the agent that the
 // master expects for the task (expect), once at a time (objection_to); all else is refused, and the
-// agent is told whether it may come again. An accepted session waits, starts, runs and has ended, in
-// this order, and falls back to waiting by a new address or a lost port: each message is checked
+// agent is told whether it may come again. An accepted session waits, starts, runs and has ended,
+// in this order, and falls back to waiting by a new address or a lost port: each message is checked
 // against that phase, the attempt and the generation of its session (is_current), because it may be
 // late. What is told twice, over two sessions or to two masters, becomes one event: the desk keeps,
 // for each task, the last attempt whose start and end it has told.
 //
 // The end of a session is the loss of it, and not of the task: the same agent may report again
 // (attach). Whoever is silent for longer than its patience is closed. When the master itself has
-// stood still, all get their time anew, as their heartbeats may lie unread (on_time).
+// stood still, all get their whole time again, as their heartbeats may lie unread (on_time).
 namespace gangrun::agents {
 
 namespace {

@@ -9,15 +9,15 @@
 //
 // settle() takes all of them, in one order, after each piece of news and at each time that an entry
 // has set for itself (is_due). First comes what the news means: whether the pod is that of the run
-// (claim), whether somebody deletes it (note_deletion), its start and its end. An end is noted once,
-// and stands. Then comes what the run still needs: its log is followed to the end, then its outputs
-// are fetched, each with a limit (close); only a closed run is told to the gang (conclude), because
-// nothing of it may come after its end. Last comes what the cluster is asked to do: to delete a pod
-// that nobody wants, by force once its time is over (remove), to look for one that may be there, and
-// to make the next one (create), never before the former is surely gone.
+// (claim), whether somebody deletes it (note_deletion), its start and its end. An end is noted
+// once, and stands. Then comes what the run still needs: its log is followed to the end, then its
+// outputs are fetched, each with a limit (close); only a closed run is told to the gang (conclude),
+// because nothing of it may come after its end. Last comes what the cluster is asked to do: to
+// delete a pod that nobody wants, by force once its time is over (remove), to look for one that may
+// be there, and to make the next one (create), never before the former is surely gone.
 //
-// A pod that is gone without a reason may be one of many that go with their owner. So such a loss is
-// not told before the owner was asked for: a deleted owner is the end of the job, and no task's
+// A pod that is gone without a reason may be one of many that go with their owner. So such a loss
+// is not told before the owner was looked up: a deleted owner is the end of the job, and no task's
 // fault.
 namespace gangrun::kubernetes::pods {
 
