@@ -7,9 +7,9 @@
 #include "base/format.h"
 #include "base/overloaded.h"
 #include "base/strings.h"
+#include "cluster/asking.h"
 #include "cluster/task_files.h"
 #include "journal/recorded_gang.h"
-#include "master/asking.h"
 #include "master/decision_gate.h"
 #include "master/task_status.h"
 
@@ -188,17 +188,18 @@ void Master::Impl::request_stop(std::string by, bool at_once) {
 }
 
 void Master::Impl::ask(const cluster::Question& question, cluster::OnAnswer on_answer) {
-  std::vector<AskableTask> tasks;
+  std::vector<cluster::AskableTask> tasks;
   for (const gang::Task& task : gang_.tasks()) {
     tasks.push_back(
         {task.id, task.phase == gang::Phase::kStarting || task.phase == gang::Phase::kRunning});
   }
-  ask_tasks(question, tasks, std::move(on_answer), [this](const auto& to_ask, const auto& told) {
-    // The content of a question may be confidential.
-    logger_.info("a question ({}) goes to {}", base::printable(to_ask.kind),
-                 base::count_text(static_cast<std::int64_t>(to_ask.tasks.size()), "task"));
-    tasks_.ask(to_ask.tasks, to_ask, told);
-  });
+  cluster::ask_tasks(
+      question, tasks, std::move(on_answer), [this](const auto& to_ask, const auto& told) {
+        // The content of a question may be confidential.
+        logger_.info("a question ({}) goes to {}", base::printable(to_ask.kind),
+                     base::count_text(static_cast<std::int64_t>(to_ask.tasks.size()), "task"));
+        tasks_.ask(to_ask.tasks, to_ask, told);
+      });
 }
 
 void Master::Impl::on(const cluster::Happened& event) {

@@ -125,11 +125,15 @@ def test_a_task_whose_image_has_no_shell_is_named_and_the_others_are_told(jobs, 
     assert client.returncode == 0, said
 
 
-def test_who_attaches_to_a_job_without_a_client_tells_its_tasks(jobs):
+def test_who_asks_a_job_without_a_client_reaches_the_tasks_that_are_meant(jobs):
     done = jobs.run("--detach", write_job(jobs))
     assert done.returncode == 0, done.stderr
     job = done.stdout.strip()
     wait_until_up(jobs, 3, job)
+    asked = jobs.order("stacks", job, "worker:1", "worker:9", "--json")
+    assert json.loads(asked.stdout)["tasks"] == [
+        {"task": "worker:1", "trouble": "no agent of gangrun is beside it"},
+        {"task": "worker:9", "trouble": "the job has no such task"}], asked
     with jobs.running("attach", job, program="gangrun") as attached:
         attached.stdout.readline()
         for count in (1, 2):

@@ -9,6 +9,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "cluster/asking.h"
 #include "host/local_site.h"
 #include "job/exit_report.h"
 #include "kubernetes/commands/detached_logs.h"
@@ -192,19 +193,29 @@ Result<> give_notices(PodsWay& way, const std::vector<job::TaskId>& tasks, const
   return base::unavailable(base::format("{}", base::join(*failures, "; ")));
 }
 
-Result<cluster::Answer> ask_pods(PodsWay& way, const cluster::Question& question) {
+// `all`: the job's tasks, in its order.
+Result<cluster::Answer> ask_pods(PodsWay& way, const std::vector<job::TaskStatus>& all,
+                                 const cluster::Question& question) {
   GANGRUN_ASSIGN(const auto pods, pods_of(way));
-  std::vector<job::TaskId> running;
-  for (const auto& [task, pod] : pods) {
-    const bool runs = pod.task.state == pods::ContainerFacts::State::kRunning;
-    if (runs && !pod.is_deleting) running.push_back(task);
+  std::vector<cluster::AskableTask> tasks;
+  for (const job::TaskStatus& status : all) {
+    const auto pod = pods.find(status.task);
+    tasks.push_back(
+        {status.task, pod != pods.end() && !pod->second.is_deleting &&
+                          pod->second.task.state == pods::ContainerFacts::State::kRunning});
   }
   const bool is_notice = question.kind == cluster::kNotice;
-  if (is_notice) GANGRUN_TRY(give_notices(way, running, cluster::notice_by(question)));
+  Result<> given;
   cluster::Answer answer;
-  for (const job::TaskId& task : running) {
-    answer.tasks.push_back({task, {}, is_notice ? "" : cluster::no_agent_there().message});
-  }
+  cluster::ask_tasks(
+      question, tasks, [&answer](cluster::Answer whole) { answer = std::move(whole); },
+      [&](const cluster::Question& to_ask, const cluster::OnTaskAnswer& told) {
+        if (is_notice) given = give_notices(way, to_ask.tasks, cluster::notice_by(question));
+        for (const job::TaskId& task : to_ask.tasks) {
+          told(task, is_notice ? Result<Json>(Json()) : cluster::no_agent_there());
+        }
+      });
+  GANGRUN_TRY(given);
   return answer;
 }
 
@@ -337,7 +348,7 @@ Result<> DetachedJob::stop(bool at_once, const std::string& by) {
 
 Result<cluster::Answer> DetachedJob::ask(const cluster::Question& question) {
   GANGRUN_ASSIGN(PodsWay* const way, this->way());
-  return ask_pods(*way, question);
+  return ask_pods(*way, record_.last_seen.tasks, question);
 }
 
 Result<> DetachedJob::wait_for_change(base::Instant deadline) {

@@ -1,4 +1,4 @@
-#include "master/asking.h"
+#include "cluster/asking.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace gangrun::master {
+namespace gangrun::cluster {
 namespace {
 
 using testing::ElementsAre;
@@ -19,12 +19,12 @@ const std::vector<AskableTask> kTasks{{kFirst, true}, {kSecond, true}, {kEnded, 
 class AskingTest : public testing::Test {
  protected:
   void ask(std::vector<job::TaskId> tasks) {
-    cluster::Question question;
+    Question question;
     question.kind = "stacks";
     question.tasks = std::move(tasks);
     ask_tasks(
-        question, kTasks, [this](cluster::Answer told) { answer = std::move(told); },
-        [this](const cluster::Question& to_ask, const cluster::OnTaskAnswer& on_answer) {
+        question, kTasks, [this](Answer told) { answer = std::move(told); },
+        [this](const Question& to_ask, const OnTaskAnswer& on_answer) {
           asked = to_ask.tasks;
           tell = on_answer;
         });
@@ -39,8 +39,8 @@ class AskingTest : public testing::Test {
   }
 
   std::vector<job::TaskId> asked;
-  cluster::OnTaskAnswer tell;
-  std::optional<cluster::Answer> answer;
+  OnTaskAnswer tell;
+  std::optional<Answer> answer;
 };
 
 TEST_F(AskingTest, AllThatRunAreAskedAndTheAnswerWaitsForTheLast) {
@@ -72,7 +72,7 @@ TEST_F(AskingTest, WhereNobodyCanBeAskedTheAnswerComesAtOnce) {
 
 TEST_F(AskingTest, AnswersThatAreTooLongTogetherAreLeftOut) {
   ask({});
-  tell(kFirst, base::Json(std::string(cluster::kMaxAnswerBytes - 10, 'x')));
+  tell(kFirst, base::Json(std::string(kMaxAnswerBytes - 10, 'x')));
   tell(kSecond, base::Json("too much"));
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->tasks[0].refused, "");
@@ -80,4 +80,4 @@ TEST_F(AskingTest, AnswersThatAreTooLongTogetherAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace gangrun::master
+}  // namespace gangrun::cluster

@@ -6,7 +6,7 @@
 #include "cluster/question.h"
 #include "job/task_id.h"
 
-namespace gangrun::master {
+namespace gangrun::cluster {
 
 struct AskableTask {
   job::TaskId task;
@@ -16,9 +16,7 @@ struct AskableTask {
 // Puts the answer to `question` together. `tasks` are all of the job, in its order; `ask` is called
 // once, with the question to those that run and are meant, unless there are none. `on_answer` is
 // called once, when each has answered.
-void ask_tasks(
-    const cluster::Question& question, const std::vector<AskableTask>& tasks,
-    cluster::OnAnswer on_answer,
-    const std::function<void(const cluster::Question&, const cluster::OnTaskAnswer&)>& ask);
+void ask_tasks(const Question& question, const std::vector<AskableTask>& tasks, OnAnswer on_answer,
+               const std::function<void(const Question&, const OnTaskAnswer&)>& ask);
 
-}  // namespace gangrun::master
+}  // namespace gangrun::cluster

@@ -1,4 +1,4 @@
-#include "master/asking.h"
+#include "cluster/asking.h"
 
 #include <cstddef>
 #include <map>
@@ -8,23 +8,23 @@
 
 #include "base/json.h"
 
-namespace gangrun::master {
+namespace gangrun::cluster {
 
 namespace {
 
 // The answers that have come, until the last one.
 struct Collected {
-  cluster::Answer answer;
+  Answer answer;
   std::map<job::TaskId, std::size_t> places;  // in it, of the tasks that were asked
   std::size_t waiting = 0;
   std::size_t bytes = 0;
-  cluster::OnAnswer on_answer;
+  OnAnswer on_answer;
 
   void add(const job::TaskId& task, base::Result<base::Json> said) {
-    cluster::TaskAnswer& told = answer.tasks[places.at(task)];
+    TaskAnswer& told = answer.tasks[places.at(task)];
     if (said.ok()) {
       bytes += base::dump_json(*said).size();
-      if (bytes <= cluster::kMaxAnswerBytes) {
+      if (bytes <= kMaxAnswerBytes) {
         told.said = *std::move(said);
       } else {
         told.refused = "the answers of all tasks together are too long";
@@ -39,13 +39,11 @@ struct Collected {
 
 }  // namespace
 
-void ask_tasks(
-    const cluster::Question& question, const std::vector<AskableTask>& tasks,
-    cluster::OnAnswer on_answer,
-    const std::function<void(const cluster::Question&, const cluster::OnTaskAnswer&)>& ask) {
+void ask_tasks(const Question& question, const std::vector<AskableTask>& tasks, OnAnswer on_answer,
+               const std::function<void(const Question&, const OnTaskAnswer&)>& ask) {
   const auto collected = std::make_shared<Collected>();
   collected->on_answer = std::move(on_answer);
-  cluster::Question to_ask = question;
+  Question to_ask = question;
   to_ask.tasks.clear();
   std::set<job::TaskId> unknown(question.tasks.begin(), question.tasks.end());
   for (const auto& [task, runs] : tasks) {
@@ -65,4 +63,4 @@ void ask_tasks(
   });
 }
 
-}  // namespace gangrun::master
+}  // namespace gangrun::cluster
