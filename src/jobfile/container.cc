@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "job/limits.h"
 #include "job/units.h"
+#include "jobfile/checks.h"
 
 namespace gangrun::jobfile {
 
@@ -114,10 +115,7 @@ std::set<std::string> images_of(const job::JobSpec& job) {
 }
 
 Found check_mounts(const std::vector<job::Mount>& mounts) {
-  if (mounts.size() > job::kMaxMounts) {
-    return Problem{"mounts", base::format("{} mounts are more than the limit of {}", mounts.size(),
-                                          job::kMaxMounts)};
-  }
+  if (auto found = check_count(mounts.size(), job::kMaxMounts, "mounts", "mounts")) return found;
   std::set<std::string> seen;
   for (std::size_t i = 0; i < mounts.size(); ++i) {
     const std::string path = base::format("mounts.{}", i);

@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "base/format.h"
 #include "base/json.h"

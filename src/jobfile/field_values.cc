@@ -13,12 +13,8 @@
 
 namespace gangrun::jobfile {
 
-namespace {
-
 using base::Json;
 using base::Result;
-
-}  // namespace
 
 Result<> read_texts(const Field& field, const TextsForm& form,
                     std::map<std::string, std::string>& out) {
@@ -109,24 +105,6 @@ Result<> read_port_names(const Field& field, std::vector<std::string>& out) {
   return {};
 }
 
-Json map_json(const std::map<std::string, std::string>& texts) {
-  Json json;
-  for (const auto& [name, value] : texts) json[name] = value;
-  return json;
-}
-
-Json texts_json(const std::vector<std::string>& texts) {
-  Json json;
-  for (const std::string& text : texts) json.push_back(text);
-  return json;
-}
-
-Json resources_json(const std::map<std::string, std::int64_t>& others) {
-  Json json;
-  for (const auto& [name, amount] : others) json[name] = amount;
-  return json;
-}
-
 Json overrides_json(const std::map<int, job::ResourceOverride>& overrides, job::PlanForm form) {
   Json json;
   for (const auto& [index, own] : overrides) {
@@ -138,7 +116,7 @@ Json overrides_json(const std::map<int, job::ResourceOverride>& overrides, job::
 Json command_json(const job::Command& command) {
   if (command.empty()) return {};
   if (command.words.empty()) return command.shell_line;
-  return texts_json(command.words);
+  return command.words;
 }
 
 Result<> read_pod(const Field& field, Json& pod) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/json.h"
@@ -33,11 +34,38 @@ base::Result<> read_command(const Field& field, job::Command& out);
 // A pod, or a part of one, as a map.
 base::Result<> read_pod(const Field& field, base::Json& pod);
 
-base::Json map_json(const std::map<std::string, std::string>& texts);
-base::Json texts_json(const std::vector<std::string>& texts);
-base::Json resources_json(const std::map<std::string, std::int64_t>& others);
+// A map, or a list.
+inline constexpr auto plain_json = [](const auto& items) {
+  return items.empty() ? base::Json() : base::Json(items);
+};
 base::Json overrides_json(const std::map<int, job::ResourceOverride>& overrides,
                           job::PlanForm form);
 base::Json command_json(const job::Command& command);
+
+// The row of a member, which `kRead` takes from a job file, and `kWrite` puts into a plan, whose
+// form it may ask for.
+template <auto kRead, auto kWrite, auto kFirst, auto... kRest>
+constexpr auto own_field(FieldInfo info) {
+  using Owner = decltype(field_detail::owner_of(kFirst));
+  using At = field_detail::Member<kFirst, kRest...>;
+  return own_field<Owner>(
+      info, [](const Field& field, Owner& owner) { return kRead(field, At::in(owner)); },
+      [](const Owner& owner, job::PlanForm form) -> base::Json {
+        if constexpr (std::is_invocable_v<decltype(kWrite), decltype(At::in(owner)),
+                                          job::PlanForm>) {
+          return kWrite(At::in(owner), form);
+        } else {
+          return kWrite(At::in(owner));
+        }
+      });
+}
+
+// A map with rows of the same owner.
+template <typename Owner, FieldRows<Owner> (*kRows)()>
+constexpr FieldRow<Owner> map_field(FieldInfo info) {
+  return own_field<Owner>(
+      info, [](const Field& field, Owner& owner) { return read_fields(field, kRows(), owner); },
+      [](const Owner& owner, job::PlanForm form) { return json_of_fields(kRows(), owner, form); });
+}
 
 }  // namespace gangrun::jobfile

@@ -103,13 +103,10 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .about = "Name of the job",
         .allowed = "a name that can be a folder's",
         .is_always_written = true,
-        .flag =
-            {
-                .names = "--name",
-                .forms = FlagForms::kOneValue,
-                .value = "NAME",
-                .help = "The job's name",
-            },
+        .flag = {.names = "--name",
+                 .forms = FlagForms::kOneValue,
+                 .value = "NAME",
+                 .help = "The job's name"},
         .reference = "a letter or digit, then at most 62 letters, digits, `.`, `_` or `-`",
         .default_words = "the file's name without its ending; without a file, the script's or the "
                          "command's name",
@@ -120,62 +117,50 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         {
             .key = "tasks",
             .about = "Task types of the job, in display order",
-            .reference = "a map of task types to their keys (below), or to a number, which is "
-                         "`instances`; 1 to 256 types; at most 10,000 tasks and 100,000 processes in total",
+            .reference =
+                "a map of task types to their keys (below), or to a number, which is "
+                "`instances`; 1 to 256 types; at most 10,000 tasks and 100,000 processes in total",
             .default_words = "required",
             .no_default = "each job has its own",
             .schema =
                 R"({"type": "object", "minProperties": 1, "maxProperties": 256, "propertyNames": {"pattern": "^[A-Za-z][A-Za-z0-9_-]{0,39}$", "not": {"const": "all"}}, "additionalProperties": {"oneOf": [{"$ref": "#/$defs/task"}, {"type": "integer", "minimum": 1, "maximum": 10000}, {"type": "null"}]}})",
         },
-        [](const Field& field, job::JobSpec& job) { return read_tasks(field, job); },
-        [](const job::JobSpec& job, job::PlanForm form) { return tasks_json(job, form); }),
-    own_field<job::JobSpec>(
-        {
-            .key = "command",
-            .about = "What the tasks run",
-            .reference = "the command of every task type without its own",
-            .default_words = "none",
-            .no_default = "each job has its own",
-            .schema = R"({"$ref": "#/$defs/command"})",
-        },
-        [](const Field& field, job::JobSpec& job) { return read_command(field, job.command); },
-        [](const job::JobSpec& job, job::PlanForm /*form*/) { return command_json(job.command); }),
-    own_field<job::JobSpec>(
-        {
-            .key = "env",
-            .about = "Environment variables of all tasks",
-            .reference = "a map of variables for every task; values are used as written",
-            .default_words = "none",
-            .schema = R"({"$ref": "#/$defs/env"})",
-        },
-        [](const Field& field, job::JobSpec& job) { return read_environment(field, job.environment); },
-        [](const job::JobSpec& job, job::PlanForm /*form*/) { return map_json(job.environment); }),
-    own_field<job::JobSpec>(
-        {
-            .key = "framework",
-            .about = "Frameworks whose variables the tasks see",
-            .reference = "{choices}, a list of these, or `none`: which framework's variables the "
-                         "tasks see",
-            .default_words = "all but `horovod`",
-            .schema =
-                R"({"oneOf": [{"$ref": "#/$defs/framework"}, {"const": "none"}, {"type": "array", "items": {"$ref": "#/$defs/framework"}, "minItems": 1, "uniqueItems": true}, {"type": "array", "items": {"const": "none"}, "minItems": 1, "maxItems": 1}]})",
-            .choice = {.names = job::choice_names<job::Framework>},
-        },
-        [](const Field& field, job::JobSpec& job) { return read_framework(field, job); },
-        [](const job::JobSpec& job, job::PlanForm /*form*/) { return frameworks_json(job); }),
+        read_tasks, tasks_json),
+    own_field<read_command, command_json, &job::JobSpec::command>({
+        .key = "command",
+        .about = "What the tasks run",
+        .reference = "the command of every task type without its own",
+        .default_words = "none",
+        .no_default = "each job has its own",
+        .schema = R"({"$ref": "#/$defs/command"})",
+    }),
+    own_field<read_environment, plain_json, &job::JobSpec::environment>({
+        .key = "env",
+        .about = "Environment variables of all tasks",
+        .reference = "a map of variables for every task; values are used as written",
+        .default_words = "none",
+        .schema = R"({"$ref": "#/$defs/env"})",
+    }),
+    own_field<read_framework, frameworks_json, &job::JobSpec::frameworks>({
+        .key = "framework",
+        .about = "Frameworks whose variables the tasks see",
+        .reference = "{choices}, a list of these, or `none`: which framework's variables the "
+                     "tasks see",
+        .default_words = "all but `horovod`",
+        .schema =
+            R"({"oneOf": [{"$ref": "#/$defs/framework"}, {"const": "none"}, {"type": "array", "items": {"$ref": "#/$defs/framework"}, "minItems": 1, "uniqueItems": true}, {"type": "array", "items": {"const": "none"}, "minItems": 1, "maxItems": 1}]})",
+        .choice = {.names = job::choice_names<job::Framework>},
+    }),
     field_of<&job::JobSpec::success>({
         .key = "success",
         .about = "Which tasks must succeed for the job to succeed: all tracked tasks, or those of "
                  "one tracked type",
         .allowed = "all, or a task type",
         .is_always_written = true,
-        .flag =
-            {
-                .names = "--success",
-                .forms = FlagForms::kOneValue,
-                .value = "all|TYPE",
-                .help = "Whose success is the job's success",
-            },
+        .flag = {.names = "--success",
+                 .forms = FlagForms::kOneValue,
+                 .value = "all|TYPE",
+                 .help = "Whose success is the job's success"},
         .reference = "`all`: the job succeeds when all tracked tasks have succeeded; or a tracked "
                      "task type: when all tasks of this type have succeeded",
         .no_default = "it names a task type of one job",
@@ -189,35 +174,26 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
             .schema =
                 R"({"oneOf": [{"$ref": "#/$defs/max_restarts"}, {"$ref": "#/$defs/restarts"}, {"type": "null"}]})",
         },
-        [](const Field& field, job::JobSpec& job) { return read_restarts(field, job); },
-        [](const job::JobSpec& job, job::PlanForm form) {
-          return json_of_fields(restarts_fields(), job, form);
-        }),
-    own_field<job::JobSpec>(
-        {
-            .key = "timeouts",
-            .about = "Longest times that things may take",
-            .reference = "a map (below)",
-            .default_words = "below",
-            .schema = R"({"oneOf": [{"$ref": "#/$defs/timeouts"}, {"type": "null"}]})",
-        },
-        [](const Field& field, job::JobSpec& job) { return read_fields(field, timeouts_fields(), job); },
-        [](const job::JobSpec& job, job::PlanForm form) {
-          return json_of_fields(timeouts_fields(), job, form);
-        }),
+        read_restarts,
+        [](const job::JobSpec& job,
+           job::PlanForm form) { return json_of_fields(restarts_fields(), job, form); }),
+    map_field<job::JobSpec, timeouts_fields>({
+        .key = "timeouts",
+        .about = "Longest times that things may take",
+        .reference = "a map (below)",
+        .default_words = "below",
+        .schema = R"({"oneOf": [{"$ref": "#/$defs/timeouts"}, {"type": "null"}]})",
+    }),
     field_of<&job::JobSpec::files>({
         .key = "files",
         .about = "Files and folders that the tasks need in their working folder",
         .allowed = "paths, a path",
-        .flag =
-            {
-                .names = "-f,--files",
-                .forms = FlagForms::kEach,
-                .adds = true,
-                .value = "FILE",
-                .help = "A file or folder that the job needs",
-                .reference = "one path; once per path; added to the file's",
-            },
+        .flag = {.names = "-f,--files",
+                 .forms = FlagForms::kEach,
+                 .adds = true,
+                 .value = "FILE",
+                 .help = "A file or folder that the job needs",
+                 .reference = "one path; once per path; added to the file's"},
         .reference = "a list of files and folders that the tasks need in their folder, at most "
                      "10,000; see [YARN](#yarn) for what a cluster receives",
         .default_words = "none",
@@ -225,29 +201,23 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .schema =
             R"({"type": "array", "maxItems": 10000, "items": {"type": "string", "minLength": 1}})",
     }),
-    own_field<job::JobSpec>(
-        {
-            .key = "archives",
-            .about = "Archives that are unpacked for the tasks, by folder name",
-            .reference = "on YARN only: a map from folder names to archives that are unpacked "
-                         "there for the tasks, at most 64; see [YARN](#yarn)",
-            .default_words = "none",
-            .no_default = "each job has its own",
-            .schema = R"({"oneOf": [{"$ref": "#/$defs/archives"}, {"type": "null"}]})",
-        },
-        [](const Field& field, job::JobSpec& job) { return read_archives(field, job.archives); },
-        [](const job::JobSpec& job, job::PlanForm /*form*/) { return map_json(job.archives); }),
+    own_field<read_archives, plain_json, &job::JobSpec::archives>({
+        .key = "archives",
+        .about = "Archives that are unpacked for the tasks, by folder name",
+        .reference = "on YARN only: a map from folder names to archives that are unpacked "
+                     "there for the tasks, at most 64; see [YARN](#yarn)",
+        .default_words = "none",
+        .no_default = "each job has its own",
+        .schema = R"({"oneOf": [{"$ref": "#/$defs/archives"}, {"type": "null"}]})",
+    }),
     field_of<&job::JobSpec::image>({
         .key = "image",
         .about = "Container image that the tasks run in",
         .allowed = "the name of a container image",
-        .flag =
-            {
-                .names = "--image",
-                .forms = FlagForms::kOneValue,
-                .value = "IMAGE",
-                .help = "The container image that the tasks run in",
-            },
+        .flag = {.names = "--image",
+                 .forms = FlagForms::kOneValue,
+                 .value = "IMAGE",
+                 .help = "The container image that the tasks run in"},
         .reference = "the [container image](containers.md) that the tasks run in: "
                      "`[HOST[:PORT]/]NAME[:TAG][@DIGEST]`",
         .default_words = "none",
@@ -257,94 +227,76 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         {
             .key = "mounts",
             .about = "Paths of the host that a container sees under the same path: PATH or PATH:ro",
-            .flag =
-                {
-                    .names = "--mount",
-                    .forms = FlagForms::kEach,
-                    .value = "PATH[:ro]",
-                    .help = "Host path that containers see under the same path",
-                    .reference = "`PATH` or `PATH:ro`; once per path; added to the file's",
-                },
+            .flag = {.names = "--mount",
+                     .forms = FlagForms::kEach,
+                     .value = "PATH[:ro]",
+                     .help = "Host path that containers see under the same path",
+                     .reference = "`PATH` or `PATH:ro`; once per path; added to the file's"},
             .reference = "a list of `PATH` or `PATH:ro`, at most 64: paths of the host that a "
                          "container sees under the same absolute path",
             .default_words = "none",
             .schema =
                 R"({"type": "array", "maxItems": 64, "items": {"type": "string", "pattern": "^/[^:,]*(:ro)?$"}})",
         },
-        [](const Field& field, job::JobSpec& job) { return read_mounts(field, job); },
-        [](const job::JobSpec& job, job::PlanForm /*form*/) { return mounts_json(job); }, take_mount),
-    own_field<job::JobSpec>(
-        {
-            .key = "zookeeper",
-            .about = "ZooKeeper that mirrors the roll call",
-            .reference =
-                "a map (below): mirror the roll call in ZooKeeper, as YARN's service registry does",
-            .default_words = "not",
-            .schema = R"({"oneOf": [{"$ref": "#/$defs/zookeeper"}, {"type": "null"}]})",
-        },
-        [](const Field& field, job::JobSpec& job) {
-          if (!job.zookeeper) job.zookeeper.emplace();
-          return read_fields(field, zookeeper_fields(), *job.zookeeper);
-        },
-        [](const job::JobSpec& job, job::PlanForm form) { return zookeeper_json(job, form); }),
+        read_mounts,
+        [](const job::JobSpec& job, job::PlanForm /*form*/) { return list_json(job.mounts); },
+        take_mount),
+    own_field<read_zookeeper, zookeeper_json, &job::JobSpec::zookeeper>({
+        .key = "zookeeper",
+        .about = "ZooKeeper that mirrors the roll call",
+        .reference =
+            "a map (below): mirror the roll call in ZooKeeper, as YARN's service registry does",
+        .default_words = "not",
+        .schema = R"({"oneOf": [{"$ref": "#/$defs/zookeeper"}, {"type": "null"}]})",
+    }),
     field_of<&job::JobSpec::on>({
         .key = "on",
         .about = "Backend that runs the tasks",
         .allowed = "the name of a place",
         .is_always_written = true,
-        .flag =
-            {
-                .names = "--on",
-                .forms = FlagForms::kOneValue,
-                .value = "PLACE",
-                .help = "Where the tasks run",
-            },
+        .flag = {.names = "--on",
+                 .forms = FlagForms::kOneValue,
+                 .value = "PLACE",
+                 .help = "Where the tasks run"},
         .reference = "where the tasks run: {places}",
     }),
     field_of<&job::JobSpec::outputs>({
         .key = "outputs",
         .about = "Files and folders to keep when a task has ended, relative to its working folder",
         .allowed = "paths, a path",
-        .flag =
-            {
-                .names = "--output",
-                .forms = FlagForms::kEach,
-                .adds = true,
-                .value = "PATH",
-                .help = "Files and folders of the tasks to keep; gangrun fetch copies them",
-                .reference = "one path; once per path; added to the file's",
-            },
+        .flag = {.names = "--output",
+                 .forms = FlagForms::kEach,
+                 .adds = true,
+                 .value = "PATH",
+                 .help = "Files and folders of the tasks to keep; gangrun fetch copies them",
+                 .reference = "one path; once per path; added to the file's"},
         .reference =
             "a list of files and folders, at most 64, relative to the task's working folder and "
-            "without `..`: the files to keep, for `gangrun fetch` ([outputs](#outputs)). `[]`: none",
+            "without `..`: the files to keep, for `gangrun fetch` ([outputs](#outputs)). `[]`: "
+            "none",
         .default_words = "of a copied folder, what is new or has changed; else none",
         .no_default = "each job has its own",
         .schema = R"({"$ref": "#/$defs/outputs"})",
     }),
     field_of<&job::JobSpec::outputs_limit_mib>({
         .key = "outputs_limit",
-        .about = "Most that is kept: of a copied folder on a host where no outputs are named, or of "
-                 "a task's outputs on YARN and Kubernetes",
-        .flag =
-            {
-                .names = "--outputs-limit",
-                .forms = FlagForms::kOneValue,
-            },
+        .about =
+            "Most that is kept: of a copied folder on a host where no outputs are named, or of "
+            "a task's outputs on YARN and Kubernetes",
+        .flag = {.names = "--outputs-limit", .forms = FlagForms::kOneValue},
         .reference = "the most that each host of `ssh` brings of a copied folder where no "
                      "`outputs` are named, which keeps the rest for a day, for `gangrun fetch`; on "
-                     "YARN and Kubernetes, the most that each task's `outputs` may have: on YARN the rest goes with its "
+                     "YARN and Kubernetes, the most that each task's `outputs` may have: on YARN "
+                     "the rest goes with its "
                      "container, from a pod with more nothing is brought",
         .default_words = "256 MiB on a host, no limit on YARN and Kubernetes",
     }),
     field_of<&job::JobSpec::keep_folders>({
         .key = "keep_folders",
         .about = "Whether copied folders stay on their hosts until gangrun rm",
-        .flag =
-            {
-                .names = "--keep-folders",
-                .forms = FlagForms::kSwitch,
-                .help = "Leave copied folders on their hosts until `gangrun rm`",
-            },
+        .flag = {.names = "--keep-folders",
+                 .forms = FlagForms::kSwitch,
+                 .help = "Leave copied folders on their hosts until `gangrun rm`"},
         .reference = "`true`: folders that were copied for the job stay until `gangrun rm`",
         .default_words = "`false`",
     }),
@@ -352,49 +304,39 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .key = "log_limit",
         .about = "Most of a task's log on disk; what it writes beyond that is dropped and counted",
         .min = 1,
-        .flag =
-            {
-                .names = "--log-limit",
-                .forms = FlagForms::kOneValue,
-            },
+        .flag = {.names = "--log-limit", .forms = FlagForms::kOneValue},
         .reference = "the most that the log of each task may have on disk, with standard output "
                      "and standard error together and all its runs; at least 1 MiB. What a task "
                      "writes beyond that is dropped and counted, and the job goes on "
                      "([logs](commands.md#a-limit-for-logs))",
         .default_words = "no limit",
     }),
-    own_field<job::JobSpec>(
-        {
-            .key = "hosts",
-            .about = "Hosts that run the tasks: NAME or NAME:SLOTS; with `on: local` these are "
-                     "network namespaces of this machine",
-            .reference =
-                "a list of `NAME` or `NAME:SLOTS`, for an IPv6 address `[fd00::5]:8`: the hosts "
-                "that run the tasks, and the most tasks on each (1 to 10,000; no limit without a "
-                "number). At most 1,000 hosts, each named once. There must be a slot for every "
-                "task and spare; a job of one type "
-                "needs slots only for its `min_instances` or `instances`. See [hosts](#hosts)",
-            .default_words = "none",
-            .no_default = "they are for the tasks of one job",
-            .schema =
-                R"({"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "pattern": "^([A-Za-z0-9][A-Za-z0-9._-]{0,252}(:[0-9]{1,5})?|[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*|\\[[0-9A-Fa-f:.]+\\](:[0-9]{1,5})?)$"}})",
-        },
-        [](const Field& field, job::JobSpec& job) { return read_hosts(field, job); },
-        [](const job::JobSpec& job, job::PlanForm /*form*/) { return hosts_json(job); }),
+    own_field<read_hosts, list_json<job::Host>, &job::JobSpec::hosts>({
+        .key = "hosts",
+        .about = "Hosts that run the tasks: NAME or NAME:SLOTS; with `on: local` these are "
+                 "network namespaces of this machine",
+        .reference =
+            "a list of `NAME` or `NAME:SLOTS`, for an IPv6 address `[fd00::5]:8`: the hosts "
+            "that run the tasks, and the most tasks on each (1 to 10,000; no limit without a "
+            "number). At most 1,000 hosts, each named once. There must be a slot for every "
+            "task and spare; a job of one type "
+            "needs slots only for its `min_instances` or `instances`. See [hosts](#hosts)",
+        .default_words = "none",
+        .no_default = "they are for the tasks of one job",
+        .schema =
+            R"({"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "pattern": "^([A-Za-z0-9][A-Za-z0-9._-]{0,252}(:[0-9]{1,5})?|[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*|\\[[0-9A-Fa-f:.]+\\](:[0-9]{1,5})?)$"}})",
+    }),
     field_of<&job::JobSpec::interface>({
         .key = "interface",
         .about =
             "Interface or network of the tasks' published addresses: eth0, 10.0.0.0/8, fd00::/8",
         .allowed = "the name of an interface, or a network as 10.0.0.0/8",
         .parse = parse_interface,
-        .flag =
-            {
-                .names = "--interface",
-                .forms = FlagForms::kOneValue,
-                .value = "NAME",
-                .help = "The interface (eth0) or network (10.0.0.0/8, fd00::/8) of the tasks' "
-                        "addresses",
-            },
+        .flag = {.names = "--interface",
+                 .forms = FlagForms::kOneValue,
+                 .value = "NAME",
+                 .help = "The interface (eth0) or network (10.0.0.0/8, fd00::/8) of the tasks' "
+                         "addresses"},
         .reference =
             "the interface (`eth0`) or the network (`10.0.0.0/8`, `fd00::/8`, or one address) from "
             "which the tasks' published addresses are taken; see [ports](#ports-and-addresses)",
@@ -405,12 +347,9 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .key = "containment",
         .about = "How everything that a task started is killed with it",
         .is_always_written = true,
-        .flag =
-            {
-                .names = "--containment",
-                .forms = FlagForms::kOneValue,
-                .help = "How a task's processes are contained, so that none outlives it",
-            },
+        .flag = {.names = "--containment",
+                 .forms = FlagForms::kOneValue,
+                 .help = "How a task's processes are contained, so that none outlives it"},
         .reference = "`auto`, `pid_namespace`, `cgroup` or `subreaper`: how everything that a task "
                      "started is killed with it; `auto` is the strongest that [changes nothing for "
                      "programs](#what-programs-notice) but which processes they see",
@@ -419,13 +358,10 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .key = "stop_signal",
         .about = "Signal that tells a task to stop, with or without SIG",
         .is_always_written = true,
-        .flag =
-            {
-                .names = "--stop-signal",
-                .forms = FlagForms::kOneValue,
-                .value = "SIGNAL",
-                .help = "Signal that asks tasks to stop: {choices}",
-            },
+        .flag = {.names = "--stop-signal",
+                 .forms = FlagForms::kOneValue,
+                 .value = "SIGNAL",
+                 .help = "Signal that asks tasks to stop: {choices}"},
         .reference = "{choices} (or `SIGTERM` and so on): the signal that tells a task [to "
                      "stop](#how-a-task-is-stopped)",
     }),
@@ -434,12 +370,9 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .about = "Which processes get the stop signal: only the command, or everything that it "
                  "started too",
         .is_always_written = true,
-        .flag =
-            {
-                .names = "--stop-signal-to",
-                .forms = FlagForms::kOneValue,
-                .help = "Who gets that signal: the command, or everything that it started too",
-            },
+        .flag = {.names = "--stop-signal-to",
+                 .forms = FlagForms::kOneValue,
+                 .help = "Who gets that signal: the command, or everything that it started too"},
         .reference = "`process`: only the command gets it; `group`: everything that the command "
                      "started gets it too",
     }),

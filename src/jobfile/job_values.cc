@@ -9,8 +9,6 @@
 #include "job/spec_names.h"
 #include "job/task_id.h"
 #include "job/units.h"
-#include "jobfile/container.h"
-#include "jobfile/hosts.h"
 #include "jobfile/job_fields.h"
 #include "jobfile/task_fields.h"
 #include "jobfile/zookeeper.h"
@@ -62,7 +60,7 @@ Json tasks_json(const job::JobSpec& job, job::PlanForm form) {
   return tasks;
 }
 
-Result<> read_framework(const Field& field, job::JobSpec& job) {
+Result<> read_framework(const Field& field, std::optional<std::vector<job::Framework>>& out) {
   std::vector<std::string> names;
   if (field.node.kind == YamlNode::Kind::kList) {
     GANGRUN_ASSIGN(names, read_list(field, "names", "the name of a framework"));
@@ -71,16 +69,13 @@ Result<> read_framework(const Field& field, job::JobSpec& job) {
   }
   auto frameworks = job::frameworks_from(names);
   if (!frameworks.ok()) return field.error(frameworks.error());
-  job.frameworks = std::move(*frameworks);
+  out = std::move(*frameworks);
   return {};
 }
 
-Json frameworks_json(const job::JobSpec& job) {
-  if (!job.frameworks) return {};
-  if (job.frameworks->empty()) return "none";
-  Json names = Json::array();
-  for (const job::Framework framework : *job.frameworks) names.push_back(to_string(framework));
-  return names;
+Json frameworks_json(const std::optional<std::vector<job::Framework>>& frameworks) {
+  if (!frameworks) return {};
+  return frameworks->empty() ? Json("none") : list_json(*frameworks);
 }
 
 // A bare number is `max`.
@@ -102,19 +97,13 @@ Result<> read_restarts(const Field& field, job::JobSpec& job) {
   return {};
 }
 
-Result<> read_hosts(const Field& field, job::JobSpec& job) {
+Result<> read_hosts(const Field& field, std::vector<job::Host>& out) {
   GANGRUN_ASSIGN(const auto texts,
                  read_list(field, "NAME or NAME:SLOTS", "a host, NAME or NAME:SLOTS"));
   auto hosts = jobfile::hosts_from(texts);
   if (!hosts.ok()) return field.error(hosts.error());
-  job.hosts = std::move(*hosts);
+  out = std::move(*hosts);
   return {};
-}
-
-Json hosts_json(const job::JobSpec& job) {
-  Json hosts;
-  for (const job::Host& host : job.hosts) hosts.push_back(to_string(host));
-  return hosts;
 }
 
 Result<> read_mounts(const Field& field, job::JobSpec& job) {
@@ -124,28 +113,28 @@ Result<> read_mounts(const Field& field, job::JobSpec& job) {
   return {};
 }
 
-Json mounts_json(const job::JobSpec& job) {
-  Json mounts;
-  for (const job::Mount& mount : job.mounts) mounts.push_back(to_string(mount));
-  return mounts;
-}
-
 Result<std::string> take_mount(std::string_view text, job::JobSpec& job) {
   job.mounts.push_back(mount_from(text));
   return std::to_string(job.mounts.size() - 1);
 }
 
-Result<> read_readers(const Field& field, job::ZooKeeper& zookeeper) {
+Result<> read_zookeeper(const Field& field, std::optional<job::ZooKeeper>& out) {
+  if (!out) out.emplace();
+  return read_fields(field, zookeeper_fields(), *out);
+}
+
+Json zookeeper_json(const std::optional<job::ZooKeeper>& zookeeper, job::PlanForm form) {
+  return zookeeper ? json_of_fields(zookeeper_fields(), *zookeeper, form) : Json();
+}
+
+Result<> read_readers(const Field& field, bool& is_all) {
   GANGRUN_ASSIGN(const std::string text, read_text(field, "all, job"));
   const auto readers = readers_from(text);
   if (!readers.ok()) return field.error(readers.error());
-  zookeeper.readable_by_all = *readers;
+  is_all = *readers;
   return {};
 }
 
-Json zookeeper_json(const job::JobSpec& job, job::PlanForm form) {
-  if (!job.zookeeper) return {};
-  return json_of_fields(zookeeper_fields(), *job.zookeeper, form);
-}
+Json readers_json(bool is_all) { return is_all ? "all" : "job"; }
 
 }  // namespace gangrun::jobfile

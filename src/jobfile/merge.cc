@@ -7,7 +7,6 @@
 #include "base/overloaded.h"
 #include "base/strings.h"
 #include "job/units.h"
-#include "jobfile/container.h"
 #include "jobfile/job_fields.h"
 #include "jobfile/task_fields.h"
 

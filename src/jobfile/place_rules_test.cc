@@ -51,7 +51,7 @@ constexpr FieldRow<job::JobSpec> kThereFields[] = {
           return read_texts(field, {}, job.sections.edit<ThereOptions>().sizes);
         },
         [](const job::JobSpec& job, job::PlanForm /*form*/) {
-          return map_json(job.sections.get<ThereOptions>().sizes);
+          return plain_json(job.sections.get<ThereOptions>().sizes);
         },
         take_size),
     own_field<job::JobSpec>(

@@ -1,16 +1,15 @@
 #include "jobfile/task_fields.h"
 
-#include <algorithm>
+#include <functional>
 
 #include "base/format.h"
 #include "base/strings.h"
 #include "job/limits.h"
 #include "job/spec_names.h"
-#include "job/units.h"
+#include "jobfile/checks.h"
 #include "jobfile/container.h"
 #include "jobfile/field_values.h"
 #include "jobfile/label.h"
-#include "jobfile/outputs.h"
 
 namespace gangrun::jobfile {
 
@@ -83,14 +82,7 @@ constexpr FieldRow<job::ResourceOverride> kOverrideFields[] = {
     field_of<&job::ResourceOverride::memory_mib>(kMemoryField),
     field_of<&job::ResourceOverride::vcores>(kVcoresField),
     field_of<&job::ResourceOverride::gpus>(kGpusField),
-    own_field<job::ResourceOverride>(
-        kResourcesField,
-        [](const Field& field, job::ResourceOverride& own) {
-          return read_resources(field, own.others);
-        },
-        [](const job::ResourceOverride& own, job::PlanForm /*form*/) {
-          return resources_json(own.others);
-        }),
+    own_field<read_resources, plain_json, &job::ResourceOverride::others>(kResourcesField),
 };
 
 constexpr FieldRow<job::TaskSpec> kPortsFields[] = {
@@ -103,22 +95,15 @@ constexpr FieldRow<job::TaskSpec> kPortsFields[] = {
         .has_own_words = true,
         .default_words = "1, or the number of the `names`",
     }),
-    own_field<job::TaskSpec>(
-        {
-            .key = "names",
-            .about = "Names of the ports; each one has a variable GANGRUN_PORT_NAME",
-            .reference = "a list of names: a letter, then at most 39 letters, digits, `_` or `-`; "
-                         "two names must differ in more than case or `_` and `-`",
-            .default_words = "none",
-            .schema = R"({"type": "array", "minItems": 1, "maxItems": 64, "uniqueItems": true,
+    own_field<read_port_names, plain_json, &job::TaskSpec::ports, &job::Ports::names>({
+        .key = "names",
+        .about = "Names of the ports; each one has a variable GANGRUN_PORT_NAME",
+        .reference = "a list of names: a letter, then at most 39 letters, digits, `_` or `-`; "
+                     "two names must differ in more than case or `_` and `-`",
+        .default_words = "none",
+        .schema = R"({"type": "array", "minItems": 1, "maxItems": 64, "uniqueItems": true,
               "items": {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,39}$"}})",
-        },
-        [](const Field& field, job::TaskSpec& task) {
-          return read_port_names(field, task.ports.names);
-        },
-        [](const job::TaskSpec& task, job::PlanForm /*form*/) {
-          return texts_json(task.ports.names);
-        }),
+    }),
     field_of<&job::TaskSpec::ports, &job::Ports::hold>({
         .key = "hold",
         .about = "How long the ports are held for the task; until-exec is for programs that bind "
@@ -175,50 +160,30 @@ constexpr FieldRow<job::TaskSpec> kTaskFields[] = {
                  .meant_for = policies_of(job::Policy::kTracked),
                  .reference = "`2` or `worker:2`"},
     }),
-    own_field<job::TaskSpec>(
-        {
-            .key = "ports",
-            .about = "How many ports each task gets, and how long they are held",
-            .reference = "a map (below): how many ports each task gets, and how long they are held",
-            .default_words = "one, `until-bind`",
-            .schema = R"({"oneOf": [{"$ref": "#/$defs/ports"}, {"type": "null"}]})",
-            .python = "Optional[Mapping[str, Any]] = None",
-        },
-        [](const Field& field, job::TaskSpec& task) {
-          return read_fields(field, ports_fields(), task);
-        },
-        [](const job::TaskSpec& task, job::PlanForm form) {
-          return json_of_fields(ports_fields(), task, form);
-        }),
+    map_field<job::TaskSpec, ports_fields>({
+        .key = "ports",
+        .about = "How many ports each task gets, and how long they are held",
+        .reference = "a map (below): how many ports each task gets, and how long they are held",
+        .default_words = "one, `until-bind`",
+        .schema = R"({"oneOf": [{"$ref": "#/$defs/ports"}, {"type": "null"}]})",
+        .python = "Optional[Mapping[str, Any]] = None",
+    }),
     field_of<&job::TaskSpec::resources, &job::Resources::memory_mib>(kMemoryField),
     field_of<&job::TaskSpec::resources, &job::Resources::vcores>(kVcoresField),
     field_of<&job::TaskSpec::resources, &job::Resources::gpus>(kGpusField),
-    own_field<job::TaskSpec>(
-        kResourcesField,
-        [](const Field& field, job::TaskSpec& task) {
-          return read_resources(field, task.resources.others);
-        },
-        [](const job::TaskSpec& task, job::PlanForm /*form*/) {
-          return resources_json(task.resources.others);
-        }),
-    own_field<job::TaskSpec>(
-        {
-            .key = "overrides",
-            .about = "Resources that differ from those of the type, by task index",
-            .reference = "a map from task index (spares count after the instances) to the "
-                         "`memory`, `vcores`, `gpus` and `resources` that differ: `{0: {memory: "
-                         "8 GiB}}`",
-            .default_words = "none",
-            .schema = R"({"oneOf": [{"type": "object", "propertyNames": {"pattern": "^[0-9]{1,4}$"},
+    own_field<read_resources, plain_json, &job::TaskSpec::resources, &job::Resources::others>(
+        kResourcesField),
+    own_field<read_overrides, overrides_json, &job::TaskSpec::overrides>({
+        .key = "overrides",
+        .about = "Resources that differ from those of the type, by task index",
+        .reference = "a map from task index (spares count after the instances) to the "
+                     "`memory`, `vcores`, `gpus` and `resources` that differ: `{0: {memory: "
+                     "8 GiB}}`",
+        .default_words = "none",
+        .schema = R"({"oneOf": [{"type": "object", "propertyNames": {"pattern": "^[0-9]{1,4}$"},
               "additionalProperties": {"oneOf": [{"$ref": "#/$defs/override"}, {"type": "null"}]}},
               {"type": "null"}]})",
-        },
-        [](const Field& field, job::TaskSpec& task) {
-          return read_overrides(field, task.overrides);
-        },
-        [](const job::TaskSpec& task, job::PlanForm form) {
-          return overrides_json(task.overrides, form);
-        }),
+    }),
     field_of<&job::TaskSpec::label>({
         .key = "label",
         .about = "Node label to run on, on a cluster",
@@ -251,44 +216,31 @@ constexpr FieldRow<job::TaskSpec> kTaskFields[] = {
         .schema = R"({"maxLength": 255})",
         .check = check_this_image,
     }),
-    own_field<job::TaskSpec>(
-        {
-            .key = "archives",
-            .about = "More archives that are unpacked for these tasks, by folder name",
-            .reference = "on YARN only: more archives for these tasks; for the same folder they "
-                         "override the job's",
-            .default_words = "none",
-            .schema = R"({"oneOf": [{"$ref": "#/$defs/archives"}, {"type": "null"}]})",
-        },
-        [](const Field& field, job::TaskSpec& task) { return read_archives(field, task.archives); },
-        [](const job::TaskSpec& task, job::PlanForm /*form*/) { return map_json(task.archives); }),
-    own_field<job::TaskSpec>(
-        {
-            .key = "env",
-            .about = "Environment variables of these tasks, in addition to those of the job",
-            .reference = "variables for these tasks; they override the job's",
-            .default_words = "none",
-            .schema = R"({"$ref": "#/$defs/env"})",
-            .python = "Mapping[str, str] = dataclasses.field(default_factory=dict)",
-        },
-        [](const Field& field, job::TaskSpec& task) {
-          return read_environment(field, task.environment);
-        },
-        [](const job::TaskSpec& task, job::PlanForm /*form*/) {
-          return map_json(task.environment);
-        }),
-    own_field<job::TaskSpec>(
-        {
-            .key = "pod",
-            .about = "A pod, or a part of one, as Kubernetes writes it",
-            .reference = "with `on: kubernetes` only: a pod or part of a pod, merged over the "
-                         "`pod` of [`kubernetes`](#kubernetes)",
-            .default_words = "none",
-            .schema = R"({"$ref": "#/$defs/pod"})",
-            .python = "Optional[Mapping[str, Any]] = None",
-        },
-        [](const Field& field, job::TaskSpec& task) { return read_pod(field, task.pod); },
-        [](const job::TaskSpec& task, job::PlanForm /*form*/) { return task.pod; }),
+    own_field<read_archives, plain_json, &job::TaskSpec::archives>({
+        .key = "archives",
+        .about = "More archives that are unpacked for these tasks, by folder name",
+        .reference = "on YARN only: more archives for these tasks; for the same folder they "
+                     "override the job's",
+        .default_words = "none",
+        .schema = R"({"oneOf": [{"$ref": "#/$defs/archives"}, {"type": "null"}]})",
+    }),
+    own_field<read_environment, plain_json, &job::TaskSpec::environment>({
+        .key = "env",
+        .about = "Environment variables of these tasks, in addition to those of the job",
+        .reference = "variables for these tasks; they override the job's",
+        .default_words = "none",
+        .schema = R"({"$ref": "#/$defs/env"})",
+        .python = "Mapping[str, str] = dataclasses.field(default_factory=dict)",
+    }),
+    own_field<read_pod, std::identity{}, &job::TaskSpec::pod>({
+        .key = "pod",
+        .about = "A pod, or a part of one, as Kubernetes writes it",
+        .reference = "with `on: kubernetes` only: a pod or part of a pod, merged over the "
+                     "`pod` of [`kubernetes`](#kubernetes)",
+        .default_words = "none",
+        .schema = R"({"$ref": "#/$defs/pod"})",
+        .python = "Optional[Mapping[str, Any]] = None",
+    }),
     field_of<&job::TaskSpec::outputs>({
         .key = "outputs",
         .about = "Files and folders of these tasks to keep, relative to their working folder",
@@ -299,19 +251,14 @@ constexpr FieldRow<job::TaskSpec> kTaskFields[] = {
         .schema = R"({"$ref": "#/$defs/outputs"})",
         .check = check_these_outputs,
     }),
-    own_field<job::TaskSpec>(
-        {
-            .key = "command",
-            .about = "What these tasks run: a list of words, or a line for the shell",
-            .reference = "the command of these tasks",
-            .default_words = "the job's",
-            .schema = R"({"$ref": "#/$defs/command"})",
-            .python = "Union[None, str, Sequence[str]] = None",
-        },
-        [](const Field& field, job::TaskSpec& task) { return read_command(field, task.command); },
-        [](const job::TaskSpec& task, job::PlanForm /*form*/) {
-          return command_json(task.command);
-        }),
+    own_field<read_command, command_json, &job::TaskSpec::command>({
+        .key = "command",
+        .about = "What these tasks run: a list of words, or a line for the shell",
+        .reference = "the command of these tasks",
+        .default_words = "the job's",
+        .schema = R"({"$ref": "#/$defs/command"})",
+        .python = "Union[None, str, Sequence[str]] = None",
+    }),
     field_of<&job::TaskSpec::policy>({
         .key = "policy",
         .about = "What the type means for the end of the job",

@@ -12,11 +12,10 @@
 #include "job/spec_names.h"
 #include "job/task_id.h"
 #include "job/units.h"
-#include "jobfile/archives.h"
+#include "jobfile/checks.h"
 #include "jobfile/container.h"
 #include "jobfile/hosts.h"
 #include "jobfile/job_fields.h"
-#include "jobfile/outputs.h"
 #include "jobfile/ports.h"
 #include "jobfile/resources.h"
 #include "jobfile/shipped_files.h"
@@ -35,10 +34,9 @@ std::string indexes_text(const job::TaskSpec& task) {
 
 Found check_environment(const std::map<std::string, std::string>& environment,
                         const std::string& path) {
-  if (environment.size() > job::kMaxEnvironmentVariables) {
-    return Problem{path, base::format("{} variables are more than the limit of {}",
-                                      environment.size(), job::kMaxEnvironmentVariables)};
-  }
+  if (auto found =
+          check_count(environment.size(), job::kMaxEnvironmentVariables, "variables", path))
+    return found;
   for (const auto& [name, value] : environment) {
     if (auto valid = check_variable_name(name); !valid.ok()) {
       return Problem{path, valid.error().message};
@@ -50,10 +48,8 @@ Found check_environment(const std::map<std::string, std::string>& environment,
 }
 
 Found check_command(const job::Command& command, const std::string& path) {
-  if (command.words.size() > job::kMaxCommandWords) {
-    return Problem{path, base::format("{} words are more than the limit of {}",
-                                      command.words.size(), job::kMaxCommandWords)};
-  }
+  if (auto found = check_count(command.words.size(), job::kMaxCommandWords, "words", path))
+    return found;
   if (!command.words.empty() && !command.shell_line.empty()) {
     return Problem{path, "is both words and a line for the shell"};
   }
@@ -68,10 +64,9 @@ Found check_command(const job::Command& command, const std::string& path) {
 
 Found check_others(const job::Resources& resources, const std::string& path) {
   const std::string others_path = path + ".resources";
-  if (resources.others.size() > job::kMaxOtherResources) {
-    return Problem{others_path, base::format("{} resources are more than the limit of {}",
-                                             resources.others.size(), job::kMaxOtherResources)};
-  }
+  if (auto found =
+          check_count(resources.others.size(), job::kMaxOtherResources, "resources", others_path))
+    return found;
   for (const auto& [name, amount] : resources.others) {
     if (auto valid = check_resource_name(name); !valid.ok()) {
       return Problem{others_path, valid.error().message};
@@ -157,30 +152,21 @@ Found check_task(const job::JobSpec& job, const job::TaskSpec& task) {
 
 Found check_tasks(const job::JobSpec& job) {
   if (job.tasks.empty()) return Problem{"tasks", "a job needs at least one task"};
-  if (job.tasks.size() > static_cast<std::size_t>(job::kMaxTaskTypes)) {
-    return Problem{"tasks", base::format("{} task types are more than the limit of {}",
-                                         job.tasks.size(), job::kMaxTaskTypes)};
-  }
+  if (auto found = check_count(job.tasks.size(), job::kMaxTaskTypes, "task types", "tasks"))
+    return found;
   std::set<std::string> types;
-  std::int64_t tasks = 0;
-  std::int64_t processes = 0;
+  std::size_t tasks = 0;
+  std::size_t processes = 0;
   for (const job::TaskSpec& task : job.tasks) {
     if (!types.insert(task.type).second) {
       return Problem{"tasks." + task.type, "this task type is given twice"};
     }
     if (auto found = check_task(job, task)) return found;
-    tasks += task.slots();
-    processes += std::int64_t{task.instances} * task.processes;
+    tasks += static_cast<std::size_t>(task.slots());
+    processes += static_cast<std::size_t>(std::int64_t{task.instances} * task.processes);
   }
-  if (tasks > job::kMaxTasks) {
-    return Problem{"tasks",
-                   base::format("{} tasks are more than the limit of {}", tasks, job::kMaxTasks)};
-  }
-  if (processes > job::kMaxProcesses) {
-    return Problem{"tasks", base::format("{} processes of all tasks are more than the limit of {}",
-                                         processes, job::kMaxProcesses)};
-  }
-  return std::nullopt;
+  if (auto found = check_count(tasks, job::kMaxTasks, "tasks", "tasks")) return found;
+  return check_count(processes, job::kMaxProcesses, "processes of all tasks", "tasks");
 }
 
 Found check_success(const job::JobSpec& job) {
@@ -223,10 +209,7 @@ Found check_restarts(const job::Restarts& restarts) {
 }
 
 Found check_files(const std::vector<std::string>& files) {
-  if (files.size() > job::kMaxFiles) {
-    return Problem{"files", base::format("{} files are more than the limit of {}", files.size(),
-                                         job::kMaxFiles)};
-  }
+  if (auto found = check_count(files.size(), job::kMaxFiles, "files", "files")) return found;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const std::string path = base::format("files.{}", i);
     if (files[i].empty()) return Problem{path, "the path is empty"};
@@ -256,10 +239,7 @@ int slots_needed(const job::JobSpec& job) {
 
 Found check_hosts(const job::JobSpec& job) {
   if (job.hosts.empty()) return std::nullopt;
-  if (job.hosts.size() > job::kMaxHosts) {
-    return Problem{"hosts", base::format("{} hosts are more than the limit of {}", job.hosts.size(),
-                                         job::kMaxHosts)};
-  }
+  if (auto found = check_count(job.hosts.size(), job::kMaxHosts, "hosts", "hosts")) return found;
   std::set<std::string> names;
   std::int64_t slots = 0;
   bool unlimited = false;

@@ -12,6 +12,8 @@
 #include "job/limits.h"
 #include "job/spec_names.h"
 #include "job/units.h"
+#include "jobfile/checks.h"
+#include "jobfile/field_values.h"
 #include "jobfile/job_fields.h"
 #include "jobfile/job_values.h"
 
@@ -133,18 +135,13 @@ constexpr FieldRow<job::ZooKeeper> kZookeeperFields[] = {
         .default_words = "Hadoop's `hadoop.registry.zk.root`, else `/registry`",
         .schema = R"({"pattern": "^/"})",
     }),
-    own_field<job::ZooKeeper>(
-        {
-            .key = "readable_by",
-            .about = "Who can read the mirror",
-            .reference = "`all`, or `job`: only who knows the job's secret",
-            .default_words = "`all`",
-            .schema = R"({"enum": ["all", "job"], "default": "all"})",
-        },
-        read_readers,
-        [](const job::ZooKeeper& zookeeper, job::PlanForm /*form*/) {
-          return base::Json(zookeeper.readable_by_all ? "all" : "job");
-        }),
+    own_field<read_readers, readers_json, &job::ZooKeeper::readable_by_all>({
+        .key = "readable_by",
+        .about = "Who can read the mirror",
+        .reference = "`all`, or `job`: only who knows the job's secret",
+        .default_words = "`all`",
+        .schema = R"({"enum": ["all", "job"], "default": "all"})",
+    }),
     field_of<&job::ZooKeeper::tls>({
         .key = "tls",
         .about = "Whether the servers are reached by TLS",
@@ -225,11 +222,9 @@ base::Result<bool> readers_from(std::string_view text) {
 }
 
 Found check_zookeeper(const job::ZooKeeper& zookeeper) {
-  if (zookeeper.hosts.size() > job::kMaxZooKeeperHosts) {
-    return Problem{"zookeeper.hosts",
-                   base::format("{} hosts are more than the limit of {}", zookeeper.hosts.size(),
-                                job::kMaxZooKeeperHosts)};
-  }
+  if (auto found =
+          check_count(zookeeper.hosts.size(), job::kMaxZooKeeperHosts, "hosts", "zookeeper.hosts"))
+    return found;
   std::set<std::string> seen;
   for (const std::string& host : zookeeper.hosts) {
     if (!is_host(host)) {

@@ -51,7 +51,7 @@ constexpr FieldRow<JobSpec> texts_field(FieldInfo info, Taker take = nullptr) {
         return jobfile::read_texts(field, kKeysToTexts, edit_kubernetes(job).*kMember);
       },
       [](const JobSpec& job, PlanForm /*form*/) {
-        return jobfile::map_json(kubernetes_of(job).*kMember);
+        return jobfile::plain_json(kubernetes_of(job).*kMember);
       },
       take);
 }

@@ -1,4 +1,4 @@
-#include "jobfile/archives.h"
+#include "jobfile/checks.h"
 
 #include <gmock/gmock.h>
 
@@ -75,6 +75,18 @@ TEST(Archives, WhatCannotBeOneIsRefused) {
   std::map<std::string, std::string> many;
   for (std::size_t i = 0; i <= job::kMaxArchives; ++i) many["a" + std::to_string(i)] = "a.zip";
   EXPECT_EQ(check_archives(many, "archives")->text, "65 archives are more than the limit of 64");
+}
+
+TEST(Outputs, AreRelativePaths) {
+  EXPECT_FALSE(check_outputs({"model/", "a/b.txt", ".hidden", "..a", "a b"}, "outputs"));
+  const std::vector<std::string> bad[] = {{""},    {"/"},    {"/a"},  {"../a"}, {"a/../b"}, {"."},
+                                          {"a//"}, {"a/.."}, {"./a"}, {"a\nb"}, {"a", "a/"}};
+  for (const auto& outputs : bad) {
+    const auto found = check_outputs(outputs, "outputs");
+    ASSERT_TRUE(found) << outputs.front();
+    EXPECT_EQ(found->path, outputs.size() == 1 ? "outputs.0" : "outputs.1");
+  }
+  EXPECT_TRUE(check_outputs(std::vector<std::string>(65, "a"), "outputs"));
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
-#include "jobfile/archives.h"
+#include "jobfile/checks.h"
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string_view>
 
 #include "base/format.h"
 #include "base/letters.h"
@@ -30,6 +32,12 @@ bool is_folder_name(std::string_view name) {
 
 }  // namespace
 
+Found check_count(std::size_t count, std::size_t most, std::string_view things,
+                  const std::string& path) {
+  if (count <= most) return std::nullopt;
+  return Problem{path, base::format("{} {} are more than the limit of {}", count, things, most)};
+}
+
 bool is_archive_name(std::string_view path) {
   const std::string name = base::in_small_letters(path);
   return std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) {
@@ -38,10 +46,7 @@ bool is_archive_name(std::string_view path) {
 }
 
 Found check_archives(const std::map<std::string, std::string>& archives, const std::string& path) {
-  if (archives.size() > job::kMaxArchives) {
-    return Problem{path, base::format("{} archives are more than the limit of {}", archives.size(),
-                                      job::kMaxArchives)};
-  }
+  if (auto found = check_count(archives.size(), job::kMaxArchives, "archives", path)) return found;
   for (const auto& [folder, source] : archives) {
     if (!is_folder_name(folder)) {
       return Problem{path, base::format("{} is not the name of an archive's folder; allowed: a "
@@ -59,6 +64,31 @@ Found check_archives(const std::map<std::string, std::string>& archives, const s
     return Problem{own_path, base::format("{} is not an archive; allowed: paths and URLs that end "
                                           "in {}; use `files` for other files and folders",
                                           job::in_quotes(source), base::join(kEndings, ", "))};
+  }
+  return std::nullopt;
+}
+
+Found check_outputs(const std::vector<std::string>& outputs, const std::string& path) {
+  if (auto found = check_count(outputs.size(), job::kMaxOutputs, "outputs", path)) return found;
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string own_path = base::format("{}.{}", path, i);
+    if (auto found = check_text(outputs[i], own_path)) return found;
+    std::string plain = outputs[i];
+    if (plain.ends_with('/')) plain.pop_back();
+    const std::vector<std::string> parts = base::split(plain, '/');
+    const bool fits = plain.find('\n') == std::string::npos &&
+                      std::none_of(parts.begin(), parts.end(), [](const std::string& part) {
+                        return part.empty() || part == "." || part == "..";
+                      });
+    if (!fits) {
+      return Problem{own_path, base::format("{} is not the path of an output; allowed: a relative "
+                                            "path of a file or folder, without '.' and '..'",
+                                            job::in_quotes(outputs[i]))};
+    }
+    if (!seen.insert(plain).second) {
+      return Problem{own_path, base::format("{} is given twice", job::in_quotes(outputs[i]))};
+    }
   }
   return std::nullopt;
 }
