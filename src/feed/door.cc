@@ -55,9 +55,8 @@ Door::~Door() {
 }
 
 void Door::raise_alarm() {
-  const std::uint64_t one = 1;
   // Full means that it rings already.
-  static_cast<void>(::write(alarm_.get(), &one, sizeof one));
+  static_cast<void>(::eventfd_write(alarm_.get(), 1));
 }
 
 void Door::refuse(std::string reason) {
@@ -112,8 +111,8 @@ void Door::wait_for_something() {
   }
   // Interrupted or not: everything is checked.
   static_cast<void>(::poll(watched.data(), watched.size(), limit));
-  std::uint64_t rings = 0;
-  static_cast<void>(::read(alarm_.get(), &rings, sizeof rings));
+  eventfd_t rings = 0;
+  static_cast<void>(::eventfd_read(alarm_.get(), &rings));
   // A process that has ended, and whose socket a child of its own holds open: what it has sent is
   // heard, then it is gone.
   for (std::size_t i = 0; i < guests_.size(); ++i) {

@@ -15,8 +15,8 @@
 #include "base/unique_fd.h"
 #include "feed/inlet.h"
 #include "feed/line.h"
+#include "feed/message.h"
 #include "feed/outlet.h"
-#include "feed/socket.h"
 
 namespace gangrun::feed {
 
@@ -36,8 +36,6 @@ class Door {
   Door(base::UniqueFd listening, base::UniqueFd alarm, Key key, Inlet& inlet, Outlet& outlet);
   Door(const Door&) = delete;
   Door& operator=(const Door&) = delete;
-  Door(Door&&) = delete;
-  Door& operator=(Door&&) = delete;
   // Feeders find that the node has gone.
   ~Door();
 

@@ -11,7 +11,6 @@
 
 #include "base/format.h"
 #include "feed/listener.h"
-#include "feed/wait.h"
 
 // The order of a feeder's life: it connects and shows its key (greet), waits for its turn, which
 // brings the node's memory to write into (wait_for_turn), writes frames and reads results, and ends
@@ -213,10 +212,7 @@ void Feeder::commit_piece(std::uint16_t kind, std::uint16_t flags, std::size_t s
 
 base::Result<bool> Feeder::write_within(std::uint16_t kind, std::string_view data,
                                         const Patience& patience, bool for_results) {
-  if (data.size() > kMaxFrameBytes) {
-    return base::invalid_argument(
-        base::format("a frame of {} bytes: at most {} are allowed", data.size(), kMaxFrameBytes));
-  }
+  GANGRUN_TRY(check_frame_size(data.size()));
   if (kind == kBroken) return base::invalid_argument("kind: 0 is the feed's own");
   GANGRUN_TRY(look_around());
   reserved_ = std::nullopt;
@@ -260,10 +256,7 @@ base::Result<bool> Feeder::try_write(std::uint16_t kind, std::string_view data,
 
 base::Result<Feeder::Room> Feeder::reserve(std::size_t size) {
   GANGRUN_TRY(look_around());
-  if (size > kMaxFrameBytes) {
-    return base::invalid_argument(
-        base::format("a frame of {} bytes: at most {} are allowed", size, kMaxFrameBytes));
-  }
+  GANGRUN_TRY(check_frame_size(size));
   reserved_ = std::nullopt;
   beside_ = nullptr;
   if (size > writer_->largest_piece()) {

@@ -13,8 +13,8 @@
 #include "base/secret.h"
 #include "base/unique_fd.h"
 #include "feed/lent_ring.h"
+#include "feed/message.h"
 #include "feed/ring.h"
-#include "feed/socket.h"
 #include "feed/wait.h"
 
 namespace gangrun::feed {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/format.h"
-#include "feed/wait.h"
 
 namespace gangrun::feed {
 
@@ -31,10 +30,10 @@ Inlet::Inlet(Key /*key*/, std::shared_ptr<LentRing> frames, std::shared_ptr<Wake
 Inlet::Turn Inlet::begin_turn(std::shared_ptr<Line> line) {
   const std::lock_guard lock(mutex_);
   turns_.push_back({.number = ++number_});
-  frames_->set_head(end_);
+  frames_->header().head.store(end_);
   frames_->header().feeder_wants.store(0);
   waker_->set(std::move(line));
-  return {.number = number_, .head = end_, .tail = frames_->tail()};
+  return {.number = number_, .head = end_, .tail = frames_->places().tail};
 }
 
 void Inlet::end_turn(std::uint64_t number, std::optional<std::string> broken) {
@@ -47,7 +46,7 @@ void Inlet::end_turn(std::uint64_t number, std::optional<std::string> broken) {
     turn.broken = head.ok() ? std::move(broken) : std::optional(head.error().message);
     // It began at the end of the one before, or at `end_` as that still is.
     if (head.ok() && *head < end_) turn.broken = "the feeder's index went back";
-    end_ = std::max(end_, head.ok() ? *head : frames_->seen_head());
+    end_ = std::max(end_, head.ok() ? *head : frames_->places().seen_head);
     turn.end = end_;
   }
   wake(frames_->header().bell);
@@ -96,7 +95,7 @@ base::Result<std::optional<Frame>> Inlet::next() {
       (*frame)->turn = turn.number;
       return frame;
     }
-    if (!turn.end.has_value() || frames_->position() < *turn.end) break;
+    if (!turn.end.has_value() || frames_->places().position < *turn.end) break;
     frames_->drop_pieces();
     const Written done = std::move(turn);
     turns_.pop_front();
@@ -112,7 +111,7 @@ base::Result<std::optional<Frame>> Inlet::next() {
 void Inlet::break_turn(Written& turn, std::string why) {
   turn.broken = base::format("the feeder broke the feed's rules: {}", why);
   if (!turn.end.has_value()) {
-    turn.end = end_ = frames_->position();
+    turn.end = end_ = frames_->places().position;
     waker_->drop();
   }
   frames_->go_to(*turn.end);
@@ -132,14 +131,14 @@ void Inlet::close() {
 }
 
 Inlet::Figures Inlet::figures() {
-  const std::uint64_t head = frames_->seen_head();
+  const LentRing::Places places = frames_->places();
   const std::uint64_t there = frames_->header().head.load(std::memory_order_seq_cst);
-  const std::uint64_t position = frames_->position();
   // The feeder's words about itself are shown, not believed.
   const std::uint64_t waited = frames_->header().feeder_waited_ns.load(std::memory_order_relaxed);
   return {.frames = frames_read_,
           .bytes = bytes_read_,
-          .queued_bytes = std::min(std::max(head, there) - position, frames_->capacity()),
+          .queued_bytes =
+              std::min(std::max(places.seen_head, there) - places.position, frames_->capacity()),
           .node_waited = base::Duration(waited_ns_),
           .feeder_waited = base::Duration(static_cast<std::int64_t>(waited & kUnlimited >> 1))};
 }

@@ -18,14 +18,18 @@ constexpr int kPiecesAtOnce = 16;
 
 }  // namespace
 
+base::Result<> check_frame_size(std::uint64_t size) {
+  if (size <= kMaxFrameBytes) return {};
+  return base::invalid_argument(
+      base::format("a frame of {} bytes: at most {} are allowed", size, kMaxFrameBytes));
+}
+
 // Bytes that were lent and are now a copy at the same addresses.
 class LentRing::Region {
  public:
   Region(char* data, std::size_t size) : data_(data), size_(size) {}
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
-  Region(Region&&) = delete;
-  Region& operator=(Region&&) = delete;
   ~Region() { munmap(data_, size_); }
 
  private:
@@ -40,8 +44,6 @@ class LentRing::Loan {
       : ring_(std::move(ring)), begin_(begin) {}
   Loan(const Loan&) = delete;
   Loan& operator=(const Loan&) = delete;
-  Loan(Loan&&) = delete;
-  Loan& operator=(Loan&&) = delete;
   ~Loan() { ring_->give_back(begin_); }
 
   // Under the ring's mutex: the bytes are no longer in the ring.
@@ -242,23 +244,9 @@ bool LentRing::idle(std::uint64_t limit) {
   return head.ok() && reader_.position() >= std::min(*head, limit);
 }
 
-std::uint64_t LentRing::seen_head() {
+LentRing::Places LentRing::places() {
   const std::lock_guard lock(mutex_);
-  return reader_.seen_head();
-}
-
-std::uint64_t LentRing::position() {
-  const std::lock_guard lock(mutex_);
-  return reader_.position();
-}
-
-std::uint64_t LentRing::tail() {
-  const std::lock_guard lock(mutex_);
-  return tail_;
-}
-
-void LentRing::set_head(std::uint64_t head) {
-  header_->head.store(head, std::memory_order_seq_cst);
+  return {.seen_head = reader_.seen_head(), .position = reader_.position(), .tail = tail_};
 }
 
 }  // namespace gangrun::feed

@@ -25,6 +25,8 @@ inline constexpr std::uint16_t kBroken = 0;
 // The largest frame; one that has more is refused by both ends.
 inline constexpr std::uint64_t kMaxFrameBytes = std::uint64_t{4} << 30;
 
+base::Result<> check_frame_size(std::uint64_t size);
+
 // A frame that was read: its bytes stay where they are as long as `hold` lives, in the ring or
 // beside it.
 struct Frame {
@@ -62,14 +64,15 @@ class LentRing : public std::enable_shared_from_this<LentRing> {
   void go_to(std::uint64_t position);
 
   base::Result<std::uint64_t> head();
-  [[nodiscard]] std::uint64_t seen_head();
-  [[nodiscard]] std::uint64_t position();
-  [[nodiscard]] std::uint64_t tail();
+  struct Places {
+    std::uint64_t seen_head = 0;
+    std::uint64_t position = 0;
+    std::uint64_t tail = 0;
+  };
+  [[nodiscard]] Places places();
   [[nodiscard]] RingHeader& header() const { return *header_; }
   [[nodiscard]] std::uint64_t capacity() const { return fd_memory_->capacity(); }
   [[nodiscard]] int fd() const { return fd_memory_->fd(); }
-  // Writes the head where no writer has the ring.
-  void set_head(std::uint64_t head);
 
  private:
   class Loan;

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "feed/socket.h"
+#include "feed/message.h"
 
 namespace gangrun::feed {
 

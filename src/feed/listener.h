@@ -38,8 +38,6 @@ class Listener {
            std::unique_ptr<Door> door);
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
-  Listener(Listener&&) = delete;
-  Listener& operator=(Listener&&) = delete;
   ~Listener();
 
   base::Result<std::optional<Frame>> read(base::Duration timeout, const Interrupted& interrupted);

@@ -19,8 +19,8 @@
 #include "feed/feeder.h"
 #include "feed/inlet.h"
 #include "feed/line.h"
+#include "feed/message.h"
 #include "feed/outlet.h"
-#include "feed/socket.h"
 
 namespace gangrun::feed {
 namespace {

@@ -61,10 +61,7 @@ base::Result<> Outlet::prepare(std::uint64_t turn) {
 
 base::Result<> Outlet::write(std::uint16_t kind, std::string_view data, std::uint64_t turn,
                              base::Duration timeout, const Interrupted& interrupted) {
-  if (data.size() > kMaxFrameBytes) {
-    return base::invalid_argument(
-        base::format("a frame of {} bytes: at most {} are allowed", data.size(), kMaxFrameBytes));
-  }
+  GANGRUN_TRY(check_frame_size(data.size()));
   GANGRUN_TRY(prepare(turn));
   const Patience patience(timeout, interrupted);
   std::uint16_t flags = kFirstPiece;

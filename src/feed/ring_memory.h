@@ -51,8 +51,6 @@ class RingMemory {
   RingMemory(Key key, base::UniqueFd fd, std::size_t capacity, Access access);
   RingMemory(const RingMemory&) = delete;
   RingMemory& operator=(const RingMemory&) = delete;
-  RingMemory(RingMemory&&) = delete;
-  RingMemory& operator=(RingMemory&&) = delete;
   ~RingMemory();
 
   [[nodiscard]] RingHeader& header() const { return *header_; }

@@ -30,7 +30,7 @@ std::vector<std::string> read(const std::vector<Field>& fields, const std::strin
 TEST(Encoder, IsWhatTensorFlowWrites) {
   // tf.train.Example of {"x": int64_list [1, 300]}, serialised.
   const std::vector<Field> fields{{.name = "x", .kind = Kind::kInt64, .is_list = true}};
-  Column column = no_rows();
+  Column column;
   column.values.integers = {1, 300};
   column.list_offsets = {0, 2};
   std::string file;
@@ -59,7 +59,7 @@ TEST(Encoder, RowsOfTheMiddleOfABufferAreThose) {
 
 TEST(Encoder, NegativeNumbersTakeTenBytes) {
   const std::vector<Field> fields{{.name = "x", .kind = Kind::kInt64}};
-  Column column = no_rows();
+  Column column;
   column.values.integers = {-1, std::numeric_limits<std::int64_t>::min()};
   std::string file;
   ASSERT_TRUE(encode(fields, std::vector{column.view(fields[0])}, 0, 2, file).ok());
@@ -68,7 +68,7 @@ TEST(Encoder, NegativeNumbersTakeTenBytes) {
 
 TEST(Encoder, ANullInAnArrayIsRefused) {
   const std::vector<Field> fields{{.name = "x", .kind = Kind::kFloat, .is_list = true}};
-  Column column = no_rows();
+  Column column;
   column.values.floats = {1, 2};
   column.list_offsets = {0, 2};
   ColumnView view = column.view(fields[0]);
@@ -83,7 +83,7 @@ TEST(Encoder, ANullInAnArrayIsRefused) {
 
 TEST(Encoder, BuffersThatAreTooShortAreRefused) {
   const std::vector<Field> fields{{.name = "x", .kind = Kind::kBytes}};
-  Column column = no_rows();
+  Column column;
   column.byte_offsets = {0, 4};
   column.bytes = "abc";
   std::string file;
@@ -127,7 +127,7 @@ TEST(ZeroEndedLines, MakeTheFileWhateverTheirLength) {
 
 TEST(ZeroEndedLines, EveryLastRecordCanEndInZero) {
   const std::vector<Field> fields{{.name = "x", .kind = Kind::kInt64}};
-  Column column = no_rows();
+  Column column;
   for (std::int64_t value = 0; value < 2'000; ++value)
     column.values.integers.push_back(value * value);
   for (std::size_t row = 0; row < 2'000; ++row) {

@@ -20,9 +20,6 @@ inline void append_frame(std::string& out, std::string_view data) {
   seal_frame(out.data() + begin, data.size());
 }
 
-// A column of the test's own, all of whose rows are there.
-inline Column no_rows() { return {}; }
-
 inline std::string shown_item(const Field& field, const ColumnView& column, std::size_t item) {
   switch (field.kind) {
     case Kind::kInt64: return std::to_string(column.integers[item]);
