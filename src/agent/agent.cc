@@ -9,8 +9,6 @@
 #include <utility>
 
 #include "agent/image_run.h"
-#include "agent/image_start.h"
-#include "agent/run_end.h"
 #include "agent/task_process.h"
 #include "base/files.h"
 #include "base/format.h"
@@ -21,8 +19,8 @@
 #include "frameworks/environment.h"
 #include "net/interfaces.h"
 #include "process/listeners.h"
+#include "process/proc_fs.h"
 #include "process/stack_look.h"
-#include "process/usage.h"
 #include "wire/exec_frames.h"
 
 namespace gangrun::agent {
@@ -51,21 +49,6 @@ Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containm
       result_path_(private_prefix(config_) + ".result"),
       keys_(loop, logger, numbers_, [this](const wire::AskMessage& question) { ask(question); }),
       outputs_(std::move(outputs)),
-      answerers_{
-          {process::kStacks,
-           [this](const wire::AskMessage& question, Stacks::Reply reply) {
-             stacks_.look(question.limit, std::move(reply));
-           }},
-          {wire::kControlKind, [this](const wire::AskMessage& /*question*/,
-                                      const Stacks::Reply& reply) { reply(control_answer()); }},
-          {cluster::kNotice,
-           [this](const wire::AskMessage& question, const Stacks::Reply& reply) {
-             reply(on_notice(question.about));
-           }},
-          {wire::kTokensKind,
-           [this](const wire::AskMessage& question, const Stacks::Reply& reply) {
-             reply(on_tokens(question.about));
-           }}},
       stacks_(loop, containment, [this] { return task_processes(); }),
       execs_(loop, containment, [this] { return own_children(); }) {}
 
@@ -88,8 +71,10 @@ void Agent::on_ask(const wire::AskMessage& question) {
     }
     if (session_) session_->answer(answer);
   };
-  const auto found = answerers_.find(question.kind);
-  if (found != answerers_.end()) return found->second(question, reply);
+  if (question.kind == process::kStacks) return stacks_.look(question.limit, reply);
+  if (question.kind == wire::kControlKind) return reply(control_answer());
+  if (question.kind == cluster::kNotice) return reply(on_notice(question.about));
+  if (question.kind == wire::kTokensKind) return reply(on_tokens(question.about));
   reply(base::not_found(base::format("its agent answers no question of the kind {}",
                                      base::printable(question.kind))));
 }

@@ -14,10 +14,10 @@
 #include "agent/figures_file.h"
 #include "agent/keys.h"
 #include "agent/notice.h"
-#include "agent/port_loss.h"
 #include "agent/progress.h"
 #include "agent/rendezvous.h"
 #include "agent/result_upload.h"
+#include "agent/run_end.h"
 #include "agent/stacks.h"
 #include "agent/task_phases.h"
 #include "agent/user_run.h"
@@ -169,9 +169,6 @@ class Agent {
   int run_attempt_ = 0;
   std::optional<job::RunEnd> run_end_;  // of that one, by itself
   int exit_status_ = 0;
-  // The answers of the agent, by the kind of the question.
-  using Answerer = std::function<void(const wire::AskMessage&, Stacks::Reply)>;
-  std::map<std::string_view, Answerer> answerers_;
   Stacks stacks_;
   Execs execs_;
   net::Watch guardian_watch_;

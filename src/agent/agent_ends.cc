@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "agent/agent.h"
-#include "agent/image_start.h"
-#include "agent/run_end.h"
+#include "agent/image_run.h"
 #include "base/files.h"
 #include "base/format.h"
 

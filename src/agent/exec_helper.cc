@@ -46,8 +46,6 @@ constexpr std::size_t kMaxStartBytes = std::size_t{8} << 20U;
 constexpr std::string_view kShellVariable = "SHELL=";
 constexpr const char* kShell = "/bin/sh";
 
-void make_nonblocking(int fd) { (void)::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
-
 class Beside {
  public:
   Beside(net::EventLoop& loop, const process::Containment& containment)
@@ -196,7 +194,9 @@ base::Result<> Beside::open_pipes(process::SpawnOptions& options) {
   input_ = std::move(in.write);
   main_.fd = std::move(out.read);
   errors_.fd = std::move(err.read);
-  for (const int fd : {input_.get(), main_.fd.get(), errors_.fd.get()}) make_nonblocking(fd);
+  for (const int fd : {input_.get(), main_.fd.get(), errors_.fd.get()}) {
+    process::set_non_blocking(fd);
+  }
   ends_of_child_.push_back(std::move(in.read));
   ends_of_child_.push_back(std::move(out.write));
   ends_of_child_.push_back(std::move(err.write));

@@ -6,14 +6,16 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <set>
 #include <utility>
 
 #include "agent/exec_helper.h"
-#include "agent/exec_rest.h"
 #include "agent/image_run.h"
 #include "base/described_json.h"
 #include "base/format.h"
 #include "base/overloaded.h"
+#include "base/random.h"
+#include "process/kill_processes.h"
 #include "process/pipe.h"
 #include "process/proc_fs.h"
 #include "process/spawn.h"
@@ -42,7 +44,57 @@ constexpr int kNotStarted = 126;
 // By these the task itself speaks.
 constexpr std::array<std::string_view, 2> kOfTheTask{"GANGRUN_RESULT_FILE", "GANGRUN_FIGURES_FILE"};
 
+// All that one command beside the task has started has this variable, with a value of its own.
+constexpr const char* kExecVariable = "GANGRUN_EXEC";
+
+bool has_mark(pid_t pid, const std::string& mark) {
+  const std::string whole = base::format("{}={}", kExecVariable, mark) + '\0';
+  return ('\0' + process::read_proc(pid, "environ")).find('\0' + whole) != std::string::npos;
+}
+
+// Those that have the mark, and with them whoever is in their sessions or descends from them: a
+// program may have emptied its environment.
+std::vector<pid_t> marked(const process::Containment& containment, const std::string& mark) {
+  const std::vector<pid_t> all = containment.processes();
+  std::set<pid_t> found;
+  std::set<pid_t> sessions;
+  for (const pid_t pid : all) {
+    if (!has_mark(pid, mark)) continue;
+    const auto stat = process::read_stat(pid);
+    if (!stat) continue;
+    found.insert(pid);
+    sessions.insert(stat->session);
+    for (const pid_t below : process::descendants_of(pid)) found.insert(below);
+  }
+  if (found.empty()) return {};
+  const auto own = process::read_stat(::getpid());
+  if (own) sessions.erase(own->session);
+  for (const pid_t pid : all) {
+    const auto stat = process::read_stat(pid);
+    if (stat && sessions.contains(stat->session)) found.insert(pid);
+  }
+  return {found.begin(), found.end()};
+}
+
+// Kills what is left of the command among the processes of the task: where both processes that
+// ran it were killed, nobody else knows that it is no process of the task's own. `own_children` as
+// in process::kill_processes().
+base::Result<> kill_exec_rest(const process::Containment& containment, const std::string& mark,
+                              const std::vector<pid_t>& own_children, base::Instant deadline) {
+  process::Victims victims;
+  victims.list = [&] { return marked(containment, mark); };
+  victims.is_victim = [&](pid_t pid) {
+    const std::vector<pid_t> now = marked(containment, mark);
+    return std::ranges::find(now, pid) != now.end();
+  };
+  return process::kill_processes(victims, own_children, deadline);
+}
+
 }  // namespace
+
+std::string exec_mark(std::uint64_t number) {
+  return base::format("{}.{}.{:x}", ::getpid(), number, base::random_number<std::uint64_t>());
+}
 
 ExecPlace exec_place(const Variables& variables, const std::string& folder,
                      const process::EngineContainers& containers) {

@@ -34,6 +34,9 @@ struct ExecPlace {
 ExecPlace exec_place(const Variables& variables, const std::string& folder,
                      const process::EngineContainers& containers);
 
+// The value of the variable that all has which the command with this number has started: its own.
+std::string exec_mark(std::uint64_t number);
+
 // The commands that users run beside the task: each by a process of its own (exec_helper.h), in the
 // task's containment, and with a channel to its user. Nothing of them is told to the master.
 class Execs {
@@ -65,7 +68,7 @@ class Execs {
   struct Exec {
     std::unique_ptr<net::Channel> channel;  // null: its user is gone
     std::optional<process::Child> helper{};
-    std::string mark{};  // of all that the command starts (exec_rest.h)
+    std::string mark{};  // of all that the command starts
     std::unique_ptr<FramePipe> pipe{};
     bool has_told_exit = false;
     bool is_read = false;  // nothing comes from the helper any more

@@ -1,51 +1,22 @@
 #include "agent/frame_pipe.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <utility>
 
-#include "base/format.h"
+#include "process/pipe.h"
 
 namespace gangrun::agent {
 
 namespace {
 
-constexpr std::size_t kLengthBytes = 4;
-constexpr unsigned int kByteBits = 8;
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
 // With the environment of a task.
 constexpr std::size_t kMaxPipeFrameBytes = std::size_t{8} << 20U;
 
-void make_nonblocking(int fd) { (void)::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
-
 }  // namespace
-
-std::string with_length(std::string_view frame) {
-  std::string text;
-  for (std::size_t byte = kLengthBytes; byte-- > 0;) {
-    text += static_cast<char>((frame.size() >> (byte * kByteBits)) & 0xffU);
-  }
-  return text.append(frame);
-}
-
-base::Result<std::optional<std::string>> FrameReader::next() {
-  if (bytes_.size() < kLengthBytes) return std::optional<std::string>();
-  std::size_t length = 0;
-  for (std::size_t byte = 0; byte < kLengthBytes; ++byte) {
-    length = (length << kByteBits) | static_cast<unsigned char>(bytes_[byte]);
-  }
-  if (length > max_bytes_) {
-    return base::invalid_argument(
-        base::format("a message of {} bytes; the limit is {}", length, max_bytes_));
-  }
-  if (bytes_.size() < kLengthBytes + length) return std::optional<std::string>();
-  std::optional<std::string> frame = bytes_.substr(kLengthBytes, length);
-  bytes_.erase(0, kLengthBytes + length);
-  return frame;
-}
 
 FramePipe::FramePipe(net::EventLoop& loop, base::UniqueFd in, base::UniqueFd out,
                      Callbacks callbacks)
@@ -54,8 +25,8 @@ FramePipe::FramePipe(net::EventLoop& loop, base::UniqueFd in, base::UniqueFd out
       out_(std::move(out)),
       callbacks_(std::move(callbacks)),
       reader_(kMaxPipeFrameBytes) {
-  make_nonblocking(in_.get());
-  make_nonblocking(out_.get());
+  process::set_non_blocking(in_.get());
+  process::set_non_blocking(out_.get());
   readable_ = loop_.watch_readable(in_.get(), [this] { on_readable(); });
 }
 
@@ -65,7 +36,7 @@ void FramePipe::on_readable() {
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got < 0) return end(base::from_errno(errno, "read what the other process says"));
   if (got == 0) return end({});
-  reader_.add({piece.data(), static_cast<std::size_t>(got)});
+  reader_.feed({piece.data(), static_cast<std::size_t>(got)});
   while (!has_ended_) {
     auto frame = reader_.next();
     if (!frame.ok()) return end(frame.error());
@@ -76,7 +47,7 @@ void FramePipe::on_readable() {
 
 void FramePipe::send(std::string_view frame) {
   if (!out_.valid() || has_ended_) return;
-  out_bytes_ += with_length(frame);
+  out_bytes_ += net::framed(frame);
   if (!writable_.active()) write();
 }
 

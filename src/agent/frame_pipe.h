@@ -2,33 +2,18 @@
 
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "net/event_loop.h"
+#include "net/frames.h"
 
 namespace gangrun::agent {
 
-// Messages one behind the other, each behind its length: four bytes, the highest first.
-class FrameReader {
- public:
-  explicit FrameReader(std::size_t max_bytes) : max_bytes_(max_bytes) {}
-
-  void add(std::string_view bytes) { bytes_ += bytes; }
-  // The next whole one. The error: it is longer than it may be.
-  base::Result<std::optional<std::string>> next();
-
- private:
-  std::size_t max_bytes_;
-  std::string bytes_;
-};
-
-std::string with_length(std::string_view frame);
-
-// Messages to and from another process of ours, by two pipes. Never blocks.
+// Messages to and from another process of ours, by two pipes, each behind its length
+// (net/frames.h). Never blocks.
 class FramePipe {
  public:
   struct Callbacks {
@@ -59,7 +44,7 @@ class FramePipe {
   base::UniqueFd in_;
   base::UniqueFd out_;
   Callbacks callbacks_;
-  FrameReader reader_;
+  net::FrameReader reader_;
   std::string out_bytes_;
   std::function<void()> when_sent_;
   bool has_ended_ = false;

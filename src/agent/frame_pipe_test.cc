@@ -14,33 +14,6 @@ namespace gangrun::agent {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
-
-TEST(FrameReader, FramesAreTheSameHoweverTheyAreSplit) {
-  const std::string bytes = with_length("one") + with_length("") + with_length("three");
-  for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
-    FrameReader reader(100);
-    std::vector<std::string> frames;
-    for (const std::string& part : {bytes.substr(0, cut), bytes.substr(cut)}) {
-      reader.add(part);
-      while (true) {
-        const auto frame = reader.next();
-        ASSERT_TRUE(frame.ok());
-        if (!*frame) break;
-        frames.push_back(**frame);
-      }
-    }
-    EXPECT_THAT(frames, ElementsAre("one", "", "three")) << cut;
-  }
-}
-
-TEST(FrameReader, OneThatIsTooLongIsRefusedBeforeItHasCome) {
-  FrameReader reader(2);
-  reader.add(with_length("one").substr(0, 4));
-  const auto frame = reader.next();
-  ASSERT_FALSE(frame.ok());
-  EXPECT_THAT(frame.error().message, HasSubstr("3 bytes"));
-}
 
 TEST(FramePipe, WhatOneSideSendsTheOtherGetsWholeAndInOrder) {
   net::EventLoop loop;

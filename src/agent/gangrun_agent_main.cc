@@ -37,13 +37,12 @@
 #include "process/core_files.h"
 #include "process/engine.h"
 #include "process/first_process.h"
-#include "process/foreign_process.h"
 #include "process/levels.h"
 #include "process/network_namespace.h"
 #include "process/open_files.h"
+#include "process/process_handle.h"
 #include "process/signals.h"
 #include "process/spawn.h"
-#include "process/standard_files.h"
 #include "process/starter.h"
 #include "process/wait_for.h"
 #include "ssh/node/caretaker.h"
@@ -86,6 +85,17 @@ constexpr std::string_view kUsage =
     "stacks what looks at the processes of a task, for gangrun exec what runs a command beside "
     "it,\n"
     "and for gangrun doctor what a container of its job runs.\n";
+
+std::unique_ptr<base::Logger> logger_of(std::string_view what) {
+  return base::stderr_logger(base::format("gangrun-agent {}", what), base::LogLevel::kInfo);
+}
+
+// The status of the program; a failure is told.
+int status_of(const base::Result<>& ended, base::Logger& logger) {
+  if (ended.ok()) return 0;
+  logger.error("{}", ended.error().message);
+  return 1;
+}
 
 struct Arguments {
   process::Level level = process::Level::kSubreaper;
@@ -223,11 +233,9 @@ void remove_scratch(const std::string& folder, const process::Containment& conta
 }
 
 // Opened before there is a PID namespace, in which it would have no number.
-base::Result<std::optional<process::ForeignProcess>> companion_of(const Arguments& arguments) {
-  if (arguments.live_with == 0) return {std::nullopt};
-  GANGRUN_ASSIGN(auto process,
-                 process::ForeignProcess::open(arguments.live_with, arguments.start_ticks));
-  return {std::move(process)};
+base::Result<process::ProcessHandle> companion_of(const Arguments& arguments) {
+  if (arguments.live_with == 0) return process::ProcessHandle();
+  return process::ProcessHandle::open(arguments.live_with, arguments.start_ticks);
 }
 
 base::Result<process::Containment> contain(const Arguments& arguments) {
@@ -288,8 +296,8 @@ base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
                  loop.watch_signals({SIGCHLD}, [&agent](int) { agent.reap_orphans(); }));
   GANGRUN_TRY(agent.start());
   net::Watch companion_watch;
-  if (companion) {
-    companion_watch = loop.watch_readable(companion->end_fd(), [&] {
+  if (companion.valid()) {
+    companion_watch = loop.watch_readable(companion.end_fd(), [&] {
       companion_watch.reset();
       agent.end_because(base::format("its executor (process {}) has ended", arguments.live_with));
     });
@@ -316,11 +324,8 @@ int run_master() {
   process::leave_no_core_file();
   process::raise_open_file_limit();
   const base::SystemClock clock;
-  const auto logger = base::stderr_logger("gangrun-agent master", base::LogLevel::kInfo);
-  const auto ended = yarn::node::run_yarn_master(clock, *logger);
-  if (ended.ok()) return 0;
-  logger->error("{}", ended.error().message);
-  return 1;
+  const auto logger = logger_of("master");
+  return status_of(yarn::node::run_yarn_master(clock, *logger), *logger);
 }
 
 int run_inside(int argc, char** argv) {
@@ -334,17 +339,14 @@ int run_inside(int argc, char** argv) {
       .stop = {.number = job::number_of(*signal), .to_group = *to == job::StopSignalTo::kGroup},
       .argv = {argv + kProgram, argv + argc}};
   const auto status = process::run_first_process(options);
-  if (status.ok()) return *status;
-  base::stderr_logger("gangrun-agent inside", base::LogLevel::kInfo)
-      ->error("{}", status.error().message);
-  return 1;
+  return status.ok() ? *status : status_of(status.error(), *logger_of("inside"));
 }
 
 int run_host(int argc, char** argv) {
   process::leave_no_core_file();
   process::raise_open_file_limit();
   const base::SystemClock clock;
-  const auto logger = base::stderr_logger("gangrun-agent host", base::LogLevel::kInfo);
+  const auto logger = logger_of("host");
   const auto options = ssh::node::keeper_options_from(argc - 2, argv + 2);
   if (options.ok()) return ssh::node::run_keeper(*options, clock, *logger);
   logger->error("{}", options.error().message);
@@ -353,7 +355,6 @@ int run_host(int argc, char** argv) {
 
 int run_starter(int argc, char** argv) {
   process::raise_open_file_limit();
-  const auto logger = base::stderr_logger("gangrun-agent starter", base::LogLevel::kInfo);
   int fd = -1;
   if (argc != 5 || !read_fd(argv[2], fd)) return 2;
   // In each agent.
@@ -362,13 +363,10 @@ int run_starter(int argc, char** argv) {
     if (!arguments) return 2;
     arguments->in_starter = true;
     arguments->outer_proc_fd = outer_proc.release();
-    return run(*arguments,
-               *base::stderr_logger("gangrun-agent " + arguments->name, base::LogLevel::kInfo));
+    return run(*arguments, *logger_of(arguments->name));
   };
-  const auto ended = process::run_starter({.socket = fd, .path = argv[3]}, agent);
-  if (ended.ok()) return 0;
-  logger->error("{}", ended.error().message);
-  return 1;
+  return status_of(process::run_starter({.socket = fd, .path = argv[3]}, agent),
+                   *logger_of("starter"));
 }
 
 // In a child of its own, so that whoever started this is not its ancestor.
@@ -379,12 +377,9 @@ int run_remover(int argc, char** argv) {
     for (const int number : signals) ::signal(number, SIG_IGN);
   }
   constexpr int kNames = 3;
-  const auto removed =
-      process::remove_when_ordered(STDIN_FILENO, {argv[2], {argv + kNames, argv + argc}});
-  if (removed.ok()) return 0;
-  base::stderr_logger("gangrun-agent remove", base::LogLevel::kInfo)
-      ->error("{}", removed.error().message);
-  return 1;
+  return status_of(
+      process::remove_when_ordered(STDIN_FILENO, {argv[2], {argv + kNames, argv + argc}}),
+      *logger_of("remove"));
 }
 
 int start(int argc, char** argv) {
@@ -395,31 +390,29 @@ int start(int argc, char** argv) {
         ->error("{}", have_files.error().message);
     return 1;
   }
-  if (argc == 2 && std::string_view(argv[1]) == "--version") {
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (argc == 2 && command == "--version") {
     std::puts("gangrun-agent " GANGRUN_VERSION);
     return 0;
   }
-  if (argc == 2 && std::string_view(argv[1]) == "master") return run_master();
-  if (argc == 2 && std::string_view(argv[1]) == "join") return agent::run_join();
-  if (argc > 2 && argv[1] == agent::kLookCommand) return agent::run_look({argv + 2, argv + argc});
-  if (argc == 3 && argv[1] == agent::kBesideCommand) return agent::run_exec_helper(argv[2]);
-  if (argc > 2 && std::string_view(argv[1]) == "host") return run_host(argc, argv);
-  if (argc == 3 && std::string_view(argv[1]) == "caretaker") {
+  if (argc == 2 && command == "master") return run_master();
+  if (argc == 2 && command == "join") return agent::run_join();
+  if (argc > 2 && command == agent::kLookCommand) return agent::run_look({argv + 2, argv + argc});
+  if (argc == 3 && command == agent::kBesideCommand) return agent::run_exec_helper(argv[2]);
+  if (argc > 2 && command == "host") return run_host(argc, argv);
+  if (argc == 3 && command == "caretaker") {
     return ssh::node::run_caretaker(argv[2], base::SystemClock());
   }
-  if (argc == 3 && std::string_view(argv[1]) == "try")
-    return yarn::node::run_container_trial(argv[2]);
-  if (argc > 6 && std::string_view(argv[1]) == "inside") return run_inside(argc, argv);
-  if (argc > 3 && std::string_view(argv[1]) == "remove") return run_remover(argc, argv);
-  if (argc > 2 && std::string_view(argv[1]) == "starter") return run_starter(argc, argv);
+  if (argc == 3 && command == "try") return yarn::node::run_container_trial(argv[2]);
+  if (argc > 6 && command == "inside") return run_inside(argc, argv);
+  if (argc > 3 && command == "remove") return run_remover(argc, argv);
+  if (argc > 2 && command == "starter") return run_starter(argc, argv);
   const auto arguments = parse({argv + 1, argv + argc});
   if (!arguments) {
     std::fputs(kUsage.data(), stderr);
     return 2;
   }
-  const auto logger =
-      base::stderr_logger("gangrun-agent " + arguments->name, base::LogLevel::kInfo);
-  return run(*arguments, *logger);
+  return run(*arguments, *logger_of(arguments->name));
 }
 
 }  // namespace

@@ -2,15 +2,20 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "job/gpus.h"
 #include "job/spec.h"
 #include "process/container_report.h"
+#include "process/engine.h"
 #include "process/exit.h"
+#include "process/spawn.h"
+#include "wire/agent_config.h"
 
 // A task in the container of an image that the agent has an engine run (docs/containers.md).
 namespace gangrun::agent {
@@ -62,5 +67,23 @@ struct ImageExit {
 ImageExit image_exit(const process::Exit& client,
                      const std::optional<process::ContainerReport>& report,
                      const std::vector<std::string>& last_lines);
+
+// The path of the files between an agent and its task's processes, without their endings; processes
+// in a container reach them too.
+std::string private_prefix(const wire::AgentConfig& config);
+
+// The file in which the container of one process tells how it does, for a task that runs in an
+// image.
+std::string container_report_path(const wire::AgentConfig& config, int process);
+
+// Takes away what containers that did not start have not read. After the run.
+void remove_environments(const wire::AgentConfig& config);
+
+// Writes the process's environment where only its container's first process finds it, and gives the
+// engine's client to start, without its outputs and its input, which is the container's lifeline.
+base::Result<process::SpawnOptions> client_for(const wire::AgentConfig& config,
+                                               const process::EngineContainers& containers,
+                                               const std::map<std::string, std::string>& variables,
+                                               int process);
 
 }  // namespace gangrun::agent

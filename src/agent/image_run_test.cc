@@ -103,9 +103,7 @@ TEST(ImageRun, MountsAPathOnce) {
 }
 
 process::Exit exited(int code) { return {.code = code}; }
-process::Exit killed(int number) {
-  return {.kind = process::Exit::Kind::kSignaled, .signal = number};
-}
+process::Exit killed(int number) { return {.signal = number}; }
 
 TEST(ImageExit, IsWhatTheContainerTells) {
   EXPECT_EQ(image_exit(exited(139), process::ContainerReport{{}, killed(SIGSEGV), ""}, {})

@@ -18,9 +18,9 @@
 #include "net/client.h"
 #include "net/hosts.h"
 #include "process/core_files.h"
-#include "process/foreign_process.h"
 #include "process/pipe.h"
 #include "process/proc_fs.h"
+#include "process/process_handle.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"
 #include "wire/join.h"
@@ -75,7 +75,7 @@ Result<std::string> companion(const JoinInput& input) {
     const auto stat = process::read_stat(input.live_with);
     if (stat) ticks = stat->start_ticks;
   }
-  GANGRUN_TRY(process::ForeignProcess::open(input.live_with, ticks).context("\"live_with\""));
+  GANGRUN_TRY(process::ProcessHandle::open(input.live_with, ticks).context("\"live_with\""));
   return base::format("{}:{}", input.live_with, ticks);
 }
 

@@ -1,8 +1,12 @@
 #include "agent/process_server.h"
 
+#include <unistd.h>
+
 #include <utility>
 
-#include "agent/loopback_peer.h"
+#include "base/format.h"
+#include "job/cluster_spec.h"
+#include "process/listeners.h"
 
 namespace gangrun::agent {
 
@@ -17,6 +21,18 @@ net::ServerOptions options(std::size_t max_body_bytes) {
   options.max_connections = kMaxConnections;
   options.max_body_bytes = max_body_bytes;
   return options;
+}
+
+// Why the process at the other end of a connection to `port` of 127.0.0.1 gets nothing; empty when
+// it does, as it is of this user or of root.
+std::string objection_to(const net::Peer& peer, std::uint16_t port) {
+  const auto address = job::parse_address(peer.address);
+  if (!address.ok()) return "its address is not known";
+  const auto owner = process::connection_owner(address->port, port);
+  if (!owner.ok()) return owner.error().message;
+  if (!*owner) return "whose connection it is cannot be told";
+  if (**owner == ::geteuid() || **owner == 0) return "";
+  return base::format("it belongs to user {}", **owner);
 }
 
 }  // namespace

@@ -118,8 +118,7 @@ int run_look(const std::vector<std::string>& arguments) {
     bytes += base::dump_json(base::to_json(last)).size();
     if (bytes > cluster::kMaxSaidBytes / 2) drop_texts(last);
   }
-  base::Json processes = base::Json::array();
-  for (const process::StackLook& each : seen) processes.push_back(base::to_json(each));
+  base::Json processes = base::JsonOf<std::vector<process::StackLook>>::write(seen);
   std::fputs(base::dump_json({{"processes", std::move(processes)}}).c_str(), stdout);
   return std::fflush(stdout) == 0 ? 0 : 1;
 }

@@ -43,9 +43,15 @@ base::Result<process::Pipe> make_watched_pipe() {
 
 }  // namespace
 
-// Its output first, so that the watches go before the descriptors they watch.
 struct UserRun::Process {
+  // Its watch goes before the descriptor that it watches.
+  struct Output {
+    std::unique_ptr<process::OutputPump> pump;
+    net::Watch watch;
+  };
+
   explicit Process(process::Child started) : child(std::move(started)) {}
+  [[nodiscard]] process::OutputPump& errors() const { return *outputs[1].pump; }
 
   process::Child child;
   std::optional<process::Exit> exit;
@@ -54,10 +60,7 @@ struct UserRun::Process {
   std::string container_report;
   base::UniqueFd lifeline;
   std::string could_not_start;
-  std::unique_ptr<process::OutputPump> out;
-  std::unique_ptr<process::OutputPump> err;
-  net::Watch out_watch;
-  net::Watch err_watch;
+  std::array<Output, 2> outputs;
   net::Watch exit_watch;
 };
 
@@ -110,7 +113,7 @@ base::Result<> UserRun::start_process(UserProcess user, const std::string& log_p
   process->container_report = std::move(user.container_report);
   process->lifeline = std::move(lifeline.write);
   Process* raw = process.get();
-  const auto pump = [&](base::UniqueFd pipe, bool is_error) {
+  for (const bool is_error : {false, true}) {
     process::OutputPump::Callbacks callbacks;
     callbacks.on_line = [this, is_error](std::string_view line) {
       callbacks_.on_line(is_error, line);
@@ -119,20 +122,16 @@ base::Result<> UserRun::start_process(UserProcess user, const std::string& log_p
       // The task goes on: its training is worth more than its log.
       callbacks_.on_incomplete_log(error.message);
     };
-    auto made = std::make_unique<process::OutputPump>(
-        std::move(pipe), log_prefix + kLogEndings[is_error ? 1 : 0], std::move(callbacks));
-    if (shares_log) made->share_log(user.label);
-    if (log_room_) made->limit_log(log_room_);
-    return made;
-  };
-  process->out = pump(std::move(out.read), false);
-  process->err = pump(std::move(err.read), true);
-  process->out_watch = loop_.watch_readable(process->out->fd(), [raw] {
-    if (!raw->out->on_readable()) raw->out_watch.reset();
-  });
-  process->err_watch = loop_.watch_readable(process->err->fd(), [raw] {
-    if (!raw->err->on_readable()) raw->err_watch.reset();
-  });
+    auto& [pump, watch] = process->outputs[is_error];
+    pump = std::make_unique<process::OutputPump>(std::move(is_error ? err.read : out.read),
+                                                 log_prefix + kLogEndings[is_error],
+                                                 std::move(callbacks));
+    if (shares_log) pump->share_log(user.label);
+    if (log_room_) pump->limit_log(log_room_);
+    watch = loop_.watch_readable(pump->fd(), [&output = process->outputs[is_error]] {
+      if (!output.pump->on_readable()) output.watch.reset();
+    });
+  }
   process->exit_watch =
       loop_.watch_readable(raw->child.end_fd(), [this, raw] { on_process_ended(*raw); });
   processes_.push_back(std::move(process));
@@ -204,10 +203,10 @@ void UserRun::await_rest() {
 
 // The client's own messages are in its pipe by now.
 void UserRun::tell_end_in_container(Process& process, const process::Exit& client) {
-  process.err_watch.reset();
-  process.err->finish();
+  process.outputs[1].watch.reset();
+  process.errors().finish();
   const ImageExit end = image_exit(client, process::read_container_report(process.container_report),
-                                   process.err->last_lines());
+                                   process.errors().last_lines());
   process.exit = end.exit;
   process.could_not_start = end.could_not_start;
 }
@@ -234,15 +233,14 @@ void UserRun::finish() {
   rest_watches_.clear();
   kill_rest();
   for (const auto& process : processes_) {
-    process->out_watch.reset();
-    process->err_watch.reset();
-    for (process::OutputPump* output : {process->out.get(), process->err.get()}) {
-      output->finish();
-      if (output->lost_lines() == 0) continue;
+    for (auto& [pump, watch] : process->outputs) {
+      watch.reset();
+      pump->finish();
+      if (pump->lost_lines() == 0) continue;
       callbacks_.on_incomplete_log(
           base::format("{} could not be kept: {}",
-                       base::count_text(static_cast<std::int64_t>(output->lost_lines()), "line"),
-                       output->log_error()->message));
+                       base::count_text(static_cast<std::int64_t>(pump->lost_lines()), "line"),
+                       pump->log_error()->message));
     }
   }
   // The callback may destroy this run, and with it the callback.
@@ -268,8 +266,8 @@ job::ExitReport UserRun::report() const {
   const Process& shown = first_failed_ != nullptr ? *first_failed_ : *processes_.front();
   report.why = why_of(shown);
   if (!report.success) {
-    report.last_lines = shown.err->last_lines();
-    report.traceback = shown.err->traceback().value_or("");
+    report.last_lines = shown.errors().last_lines();
+    report.traceback = shown.errors().traceback().value_or("");
   }
   return report;
 }
@@ -292,14 +290,15 @@ process::Usage UserRun::usage_of_containers() const {
 
 void UserRun::tell_redrawn() {
   for (const auto& process : processes_) {
-    process->out->tell_redrawn();
-    process->err->tell_redrawn();
+    for (const auto& [pump, watch] : process->outputs) pump->tell_redrawn();
   }
 }
 
 std::uint64_t UserRun::output_bytes() const {
   std::uint64_t bytes = 0;
-  for (const auto& process : processes_) bytes += process->out->bytes() + process->err->bytes();
+  for (const auto& process : processes_) {
+    for (const auto& [pump, watch] : process->outputs) bytes += pump->bytes();
+  }
   return bytes;
 }
 

@@ -17,10 +17,10 @@
 #include "process/containment.h"
 #include "process/out_of_memory.h"
 #include "process/output.h"
+#include "process/proc_fs.h"
 #include "process/process_handle.h"
 #include "process/spawn.h"
 #include "process/stopping.h"
-#include "process/usage.h"
 
 namespace gangrun::agent {
 

@@ -89,7 +89,7 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
 Result<std::string> read_input(const std::string& path, std::size_t max_bytes,
                                Duration max_silence) {
   // In place of one that our caller has closed there is a file that only can be written
-  // (process/standard_files.h); opened by its name it would be empty.
+  // (process/open_files.h); opened by its name it would be empty.
   const bool is_standard = path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0";
   if (is_standard) {
     const int flags = ::fcntl(STDIN_FILENO, F_GETFL);

@@ -24,7 +24,6 @@
 #include "process/core_files.h"
 #include "process/open_files.h"
 #include "process/signals.h"
-#include "process/standard_files.h"
 
 namespace gangrun {
 namespace {

@@ -2,30 +2,10 @@
 
 #include <algorithm>
 
+#include "base/described_json.h"
 #include "base/format.h"
 
 namespace gangrun::local {
-
-namespace {
-
-base::Json handle_of(const AgentMark& mark, const std::string& host) {
-  base::Json handle = {{"pid", mark.pid}, {"start_ticks", mark.start_ticks}, {"host", host}};
-  if (mark.in_starter) handle["in_starter"] = true;
-  if (!mark.words_file.empty()) handle["words_file"] = mark.words_file;
-  return handle;
-}
-
-std::optional<AgentMark> mark_of(const base::Json& handle) {
-  const auto pid = base::json_member<pid_t>(handle, "pid");
-  const auto start_ticks = base::json_member<std::uint64_t>(handle, "start_ticks");
-  // A master of 0.1.0 had neither starters nor such files.
-  const auto in_starter = base::json_member_or<bool>(handle, "in_starter", false);
-  const auto words_file = base::json_member_or<std::string>(handle, "words_file", "");
-  if (!pid.ok() || !start_ticks.ok() || !in_starter.ok() || !words_file.ok()) return std::nullopt;
-  return AgentMark{*pid, *start_ticks, *in_starter, *words_file};
-}
-
-}  // namespace
 
 AgentBook::AgentBook(Options options, AgentBookOutput& output)
     : options_(std::move(options)), output_(output), hosts_(options_.hosts) {}
@@ -88,12 +68,12 @@ std::string AgentBook::try_start(const AgentKey& key, base::Instant now) {
   return {};
 }
 
-void AgentBook::on_started(const AgentKey& key, const AgentMark& mark) {
+void AgentBook::on_started(const AgentKey& key, AgentMark mark) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return;
-  const std::string& host = found->second.host;
-  output_.tell(cluster::Allocated{key.first, key.second, host.empty() ? options_.host : host,
-                                  handle_of(mark, host)});
+  mark.host = found->second.host;
+  output_.tell(cluster::Allocated{
+      key.first, key.second, mark.host.empty() ? options_.host : mark.host, base::to_json(mark)});
 }
 
 // All that are wanted, or none.
@@ -111,19 +91,19 @@ base::Result<std::vector<job::Gpu>> AgentBook::take_gpus(int wanted) {
 void AgentBook::adopt(const job::TaskId& task, int attempt, const base::Json& handle,
                       base::Instant now) {
   const AgentKey key{task, attempt};
-  const auto mark = mark_of(handle);
-  if (!mark || !output_.take_over(key, *mark)) {
+  auto mark = base::from_json<AgentMark>(handle);
+  const std::string host = mark.ok() ? std::exchange(mark->host, {}) : std::string();
+  if (!mark.ok() || !output_.take_over(key, *mark)) {
     job::AgentEnded ended{
         task,
         attempt,
         {.reason = job::Reason::kAgentEnded, .detail = "it ended before a new master came"},
         now};
-    if (mark) output_.add_last_words(*mark, ended);
+    if (mark.ok()) output_.add_last_words(*mark, ended);
     return output_.tell(std::move(ended));
   }
   Entry entry;
-  const auto host = base::json_member<std::string>(handle, "host");
-  if (host.ok() && hosts_.take_back(*host)) entry.host = *host;
+  if (hosts_.take_back(host)) entry.host = host;
   entries_[key] = std::move(entry);
 }
 

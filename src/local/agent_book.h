@@ -7,10 +7,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/described.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "cluster/launcher.h"
@@ -33,7 +35,17 @@ struct AgentMark {
   std::uint64_t start_ticks = 0;
   bool in_starter = false;   // forked by a starter (process/starter.h), which tells its end
   std::string words_file{};  // wire::AgentConfig's
+  std::string host{};        // whose slot it has, in the book's handle
 
+  static constexpr bool kIsOpen = true;
+  // A master of 0.1.0 had neither starters nor such files.
+  static constexpr auto rows() {
+    return std::tuple(base::row("pid", &AgentMark::pid),
+                      base::row("start_ticks", &AgentMark::start_ticks),
+                      base::late_row("host", &AgentMark::host),
+                      base::row_if_set("in_starter", &AgentMark::in_starter),
+                      base::row_if_set("words_file", &AgentMark::words_file));
+  }
   friend bool operator==(const AgentMark&, const AgentMark&) = default;
 };
 
@@ -83,7 +95,7 @@ class AgentBook {
   void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace,
             base::Instant now);
 
-  void on_started(const AgentKey& key, const AgentMark& mark);
+  void on_started(const AgentKey& key, AgentMark mark);
   // Tells the end of an agent that was started or taken over. Harmless for another one.
   void on_ended(job::AgentEnded ended);
 

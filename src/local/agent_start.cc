@@ -1,7 +1,6 @@
 #include "local/agent_start.h"
 
 #include "base/format.h"
-#include "base/strings.h"
 #include "job/described.h"
 
 namespace gangrun::local {
@@ -43,13 +42,6 @@ std::vector<std::string> agent_arguments(const AgentCommand& command) {
     add({"--lock-fds", base::format("{}", base::join(numbers, ","))});
   }
   return arguments;
-}
-
-std::int64_t innermost_pid(std::string_view status) {
-  const std::size_t line = status.find("\nNSpid:");
-  if (line == std::string_view::npos) return 0;
-  const std::string_view rest = status.substr(line + 1, status.find('\n', line + 1) - line - 1);
-  return base::parse_integer(rest.substr(rest.find_last_of(" \t") + 1)).value_or(0);
 }
 
 }  // namespace gangrun::local

@@ -37,8 +37,4 @@ struct AgentCommand {
 // The program and its arguments, which name the descriptors above.
 std::vector<std::string> agent_arguments(const AgentCommand& command);
 
-// The innermost of the numbers that /proc/PID/status has for the process, by which it is known in
-// its own PID namespace; 0 where the text has none.
-std::int64_t innermost_pid(std::string_view status);
-
 }  // namespace gangrun::local

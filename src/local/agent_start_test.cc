@@ -56,15 +56,5 @@ TEST(AgentStart, ArgumentsNameTheDescriptors) {
   EXPECT_THAT(all, IsSupersetOf({"cgroup"}));
 }
 
-TEST(AgentStart, TheInnermostNumberOfAProcessIsTheLast) {
-  EXPECT_EQ(innermost_pid("Name:\tpython\nNSpid:\t4711\t12\t1\nNSpgid:\t4711\t9\n"), 1);
-  EXPECT_EQ(innermost_pid("Name:\tpython\nNSpid:\t4711\n"), 4711);
-  EXPECT_EQ(innermost_pid("Name:\tpython\nNSpid:\t4711\t12"), 12);
-  // A process may be called so; and a kernel may tell none.
-  EXPECT_EQ(innermost_pid("Name:\tNSpid: 5\nPid:\t7\n"), 0);
-  EXPECT_EQ(innermost_pid("Name:\tpython\nNSpid:\t\nPid:\t7\n"), 0);
-  EXPECT_EQ(innermost_pid(""), 0);
-}
-
 }  // namespace
 }  // namespace gangrun::local

@@ -1,6 +1,8 @@
 #include "local/containment_choice.h"
 
 #include "base/format.h"
+#include "job/choice.h"
+#include "job/spec_names.h"
 #include "process/levels.h"
 
 namespace gangrun::local {
@@ -13,12 +15,7 @@ base::Result<job::Containment> choose_containment(job::Containment wanted) {
                        base::format("containment {} is not possible on this host: {}",
                                     process::to_string(choice.level), choice.ability.reason)};
   }
-  switch (choice.level) {
-    case process::Level::kPidNamespace: return job::Containment::kPidNamespace;
-    case process::Level::kCgroup: return job::Containment::kCgroup;
-    case process::Level::kSubreaper: break;
-  }
-  return job::Containment::kSubreaper;
+  return job::choice_from<job::Containment>(process::to_string(choice.level));
 }
 
 }  // namespace gangrun::local

@@ -37,6 +37,42 @@ TEST(HostChoice, WithoutHostsTheTaskIsWhereWeAre) {
   EXPECT_FALSE(choice.take_back(""));
 }
 
+// As many takes as there are slots, and one more.
+std::vector<std::string> all_of(HostChoice& choice) {
+  std::vector<std::string> hosts;
+  Looks looks;
+  for (int i = 0; i < 100; ++i) {
+    const auto host = choice.take(std::nullopt, {}, looks.at());
+    if (!host.ok()) break;
+    hosts.push_back(*host);
+  }
+  return hosts;
+}
+
+TEST(HostChoice, SlotsAreGivenInTurn) {
+  HostChoice choice({{"a", 2}, {"b", 3}, {"c", 1}});
+  EXPECT_THAT(all_of(choice), ElementsAre("a", "b", "c", "a", "b", "b"));
+}
+
+TEST(HostChoice, AHostWithoutANumberTakesAny) {
+  HostChoice choice({{"a", 1}, {"b", std::nullopt}});
+  EXPECT_EQ(all_of(choice).size(), 100U);
+}
+
+TEST(HostChoice, ATaskThatIsThereHasItsSlot) {
+  HostChoice choice({{"a", 1}, {"b", 1}});
+  EXPECT_TRUE(choice.take_back("a"));
+  EXPECT_FALSE(choice.take_back("gone"));
+  EXPECT_THAT(all_of(choice), ElementsAre("b"));
+  choice.give_back("a");
+  EXPECT_THAT(all_of(choice), ElementsAre("a"));
+}
+
+TEST(HostChoiceDeathTest, ASlotThatWasNotTakenIsNotGivenBack) {
+  HostChoice choice({{"a", 1}});
+  EXPECT_DEATH(choice.give_back("a"), "a");
+}
+
 TEST(HostChoice, ATaskComesBackToTheHostThatHadItsAddress) {
   HostChoice choice({{"a", 2}, {"b", 2}});
   Looks looks;

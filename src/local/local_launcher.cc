@@ -17,9 +17,9 @@
 #include "local/gpu_locks.h"
 #include "process/agent_processes.h"
 #include "process/child.h"
-#include "process/foreign_process.h"
 #include "process/pipe.h"
 #include "process/proc_fs.h"
+#include "process/process_handle.h"
 #include "process/spawn.h"
 #include "process/starter.h"
 #include "process/wait_for.h"
@@ -30,8 +30,6 @@ namespace {
 
 // How long the end of what was killed is waited for when the cluster goes.
 constexpr std::chrono::seconds kKillWait(10);
-
-constexpr std::size_t kMaxStatusBytes = std::size_t{64} * 1024;
 
 // No more of what an agent says is told.
 constexpr std::size_t kMaxWords = 2000;
@@ -80,8 +78,8 @@ std::string starter_key(const AgentKey& key) {
 
 struct LocalLauncher::Agent {
   // One of them: a child of ours, or of an earlier master, or who has started it.
-  std::unique_ptr<process::Child> guardian;
-  std::unique_ptr<process::ForeignProcess> adopted;
+  std::optional<process::Child> guardian;
+  process::ProcessHandle adopted;
   StarterLink* starter = nullptr;
   pid_t in_starter = 0;  // the agent itself, once it is known
   // Why the agent has ended, by itself: a file in memory, which is ours, and one that whoever takes
@@ -91,22 +89,22 @@ struct LocalLauncher::Agent {
   // Readable once guardian and agent have both ended: the one that is left kills what the other
   // one cannot. Not of an adopted one, whose agent itself is held instead, where it is known.
   base::UniqueFd lives;
-  std::unique_ptr<process::ForeignProcess> adopted_agent;
+  process::ProcessHandle adopted_agent;
   net::Watch exit_watch;
 
   // The guardian or what stands for it; 0 where it is not known yet.
   [[nodiscard]] pid_t pid() const {
     if (starter != nullptr) return in_starter;
-    return guardian ? guardian->pid() : adopted->pid();
+    return guardian ? guardian->pid() : adopted.pid();
   }
-  [[nodiscard]] int end_fd() const { return guardian ? guardian->end_fd() : adopted->end_fd(); }
+  [[nodiscard]] int end_fd() const { return guardian ? guardian->end_fd() : adopted.end_fd(); }
   [[nodiscard]] int last_end_fd() const {
-    if (lives.valid()) return lives.get();
-    return adopted_agent ? adopted_agent->end_fd() : -1;
+    return lives.valid() ? lives.get() : adopted_agent.end_fd();
   }
-  void signal(int number) const {
-    // The descriptor of each tells that it has ended.
-    (void)(guardian ? guardian->signal(number) : adopted->signal(number));
+  // The descriptor of each tells that it has ended.
+  void signal(int number) {
+    if (guardian) return (void)guardian->signal(number);
+    (void)adopted.signal(number);
   }
 };
 
@@ -129,12 +127,6 @@ LocalLauncher::~LocalLauncher() {
     if (agent->guardian) (void)agent->guardian->reap();
   }
 }
-
-void LocalLauncher::on_event(std::function<void(cluster::Event)> listener) {
-  outbox_.on_event(std::move(listener));
-}
-
-void LocalLauncher::tell(cluster::Event event) { outbox_.tell(std::move(event)); }
 
 void LocalLauncher::start(const job::TaskId& task, int attempt, cluster::Launch launch) {
   book_.start(task, attempt, std::move(launch), loop_.now());
@@ -244,7 +236,7 @@ base::Result<AgentMark> LocalLauncher::spawn_with_guardian(
   options.new_group = process::NewGroup::kSession;
   GANGRUN_ASSIGN(process::Child child, process::spawn(options));
   auto agent = std::make_unique<Agent>();
-  agent->guardian = std::make_unique<process::Child>(std::move(child));
+  agent->guardian = std::move(child);
   agent->lives = std::move(lives.read);
   watch(key, *agent);
   const auto stat = process::read_stat(agent->pid());
@@ -328,18 +320,16 @@ bool LocalLauncher::take_over(const AgentKey& key, const AgentMark& mark) {
     starters_.back()->watch_agent(starter_key(key));
     return true;
   }
-  auto found = process::ForeignProcess::open(mark.pid, mark.start_ticks);
+  auto found = process::ProcessHandle::open(mark.pid, mark.start_ticks);
   if (!found.ok()) return false;
   auto agent = std::make_unique<Agent>();
-  agent->adopted = std::make_unique<process::ForeignProcess>(std::move(*found));
+  agent->adopted = std::move(*found);
   agent->words_file = mark.words_file;
   for (const pid_t child : process::children_of(mark.pid)) {
     const auto stat = process::read_stat(child);
     if (!stat) continue;
-    auto below = process::ForeignProcess::open(child, stat->start_ticks);
-    if (below.ok()) {
-      agent->adopted_agent = std::make_unique<process::ForeignProcess>(std::move(*below));
-    }
+    auto below = process::ProcessHandle::open(child, stat->start_ticks);
+    if (below.ok()) agent->adopted_agent = std::move(*below);
   }
   watch(key, *agent);
   agents_[key] = std::move(agent);
@@ -368,7 +358,7 @@ void LocalLauncher::reap(const AgentKey& key) {
   const auto found = agents_.find(key);
   if (found == agents_.end()) return;
   job::AgentEnded ended{.task = key.first, .attempt = key.second, .ended_at = loop_.now()};
-  const bool is_child = found->second->guardian != nullptr;
+  const bool is_child = found->second->guardian.has_value();
   const auto exit = is_child ? found->second->guardian->reap()
                              : base::Result<std::optional<process::Exit>>(std::nullopt);
   if (is_child && exit.ok() && !*exit) return;
@@ -392,7 +382,7 @@ void LocalLauncher::reap(const AgentKey& key) {
 }
 
 void LocalLauncher::ask_to_end(const AgentKey& key) {
-  const Agent& agent = *agents_.at(key);
+  Agent& agent = *agents_.at(key);
   if (agent.starter != nullptr) return agent.starter->ask_to_end(starter_key(key));
   agent.signal(SIGTERM);
 }
@@ -406,7 +396,7 @@ void LocalLauncher::end_at_once(const AgentKey& key) {
 }
 
 void LocalLauncher::kill(const AgentKey& key) {
-  const Agent& agent = *agents_.at(key);
+  Agent& agent = *agents_.at(key);
   if (agent.starter != nullptr) return agent.starter->give_up(starter_key(key));
   agent.signal(SIGKILL);
   if (!agent.guardian || !agent.guardian->reaped()) return;
@@ -420,12 +410,10 @@ void LocalLauncher::kill(const AgentKey& key) {
 std::int64_t LocalLauncher::pid_here(const job::TaskId& task, std::int64_t pid) const {
   if (options_.containment != job::Containment::kPidNamespace) return pid;
   for (const auto& [key, agent] : agents_) {
-    if (key.first != task) continue;
-    if (agent->pid() == 0) continue;
+    if (key.first != task || agent->pid() == 0) continue;
     for (const pid_t candidate : process::descendants_of(agent->pid())) {
-      const auto status =
-          base::read_file(base::format("/proc/{}/status", candidate), kMaxStatusBytes);
-      if (status.ok() && innermost_pid(*status) == pid) return candidate;
+      const std::string status = process::read_proc(candidate, "status");
+      if (process::innermost_pid(status) == pid) return candidate;
     }
   }
   return 0;

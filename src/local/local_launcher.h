@@ -55,7 +55,9 @@ class LocalLauncher final : public cluster::Launcher, private AgentBookOutput {
   LocalLauncher(net::EventLoop& loop, Options options);
   ~LocalLauncher() override;
 
-  void on_event(std::function<void(cluster::Event)> listener) override;
+  void on_event(std::function<void(cluster::Event)> listener) override {
+    outbox_.on_event(std::move(listener));
+  }
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override;
   void adopt(const job::TaskId& task, int attempt, const base::Json& handle) override;
   void release_others() override;
@@ -65,7 +67,7 @@ class LocalLauncher final : public cluster::Launcher, private AgentBookOutput {
  private:
   struct Agent;
 
-  void tell(cluster::Event event) override;
+  void tell(cluster::Event event) override { outbox_.tell(std::move(event)); }
   base::Result<std::string> look_at(const std::string& host) override;
   bool hold(const job::Gpu& gpu) override;
   base::Result<std::optional<AgentMark>> spawn(const AgentKey& key, const cluster::Launch& launch,

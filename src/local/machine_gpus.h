@@ -7,9 +7,15 @@
 #include <vector>
 
 #include "job/gpus.h"
-#include "local/nvidia_library.h"
 
 namespace gangrun::local {
+
+struct NvidiaGpu {
+  std::string uuid;                // "GPU-8932f937-…"
+  std::vector<std::string> parts;  // UUIDs of its MIG devices: then programs use only these
+
+  friend bool operator==(const NvidiaGpu&, const NvidiaGpu&) = default;
+};
 
 // The sources that tell which GPUs there are; others in tests.
 struct GpuSources {

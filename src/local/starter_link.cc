@@ -49,7 +49,7 @@ base::Result<std::unique_ptr<StarterLink>> StarterLink::start(net::EventLoop& lo
   GANGRUN_ASSIGN(process::Child child, process::spawn(options));
   auto link = std::make_unique<StarterLink>(loop, std::move(ends.first), std::move(callbacks));
   link->path_ = start.path;
-  link->guardian_ = std::make_unique<process::Child>(std::move(child));
+  link->guardian_ = std::move(child);
   link->end_ =
       loop.watch_readable(link->guardian_->end_fd(), [raw = link.get()] { raw->on_end(); });
   return link;
@@ -68,11 +68,11 @@ base::Result<std::unique_ptr<StarterLink>> StarterLink::find(net::EventLoop& loo
   }
   const auto stat = process::read_stat(peer.pid);
   if (!stat) return base::unavailable("the starter has ended");
-  GANGRUN_ASSIGN(auto found, process::ForeignProcess::open(peer.pid, stat->start_ticks));
+  GANGRUN_ASSIGN(auto found, process::ProcessHandle::open(peer.pid, stat->start_ticks));
   auto link = std::make_unique<StarterLink>(loop, *std::move(socket), std::move(callbacks));
   link->path_ = path;
-  link->starter_ = std::make_unique<process::ForeignProcess>(std::move(found));
-  link->end_ = loop.watch_readable(link->starter_->end_fd(), [raw = link.get()] { raw->on_end(); });
+  link->starter_ = std::move(found);
+  link->end_ = loop.watch_readable(link->starter_.end_fd(), [raw = link.get()] { raw->on_end(); });
   return link;
 }
 
@@ -82,7 +82,7 @@ StarterLink::~StarterLink() {
   if (is_replaced_) return;
   kill_starter();
   const base::Instant deadline = loop_.now() + kKillWait;
-  const int end_fd = guardian_ ? guardian_->end_fd() : starter_->end_fd();
+  const int end_fd = guardian_ ? guardian_->end_fd() : starter_.end_fd();
   // The guardian may have been about to fork.
   while (
       !process::wait_readable(end_fd, std::min(deadline, loop_.now() + std::chrono::seconds(1))) &&
@@ -95,8 +95,8 @@ StarterLink::~StarterLink() {
 }
 
 // Not its guardian, which waits until everything in the namespace has ended.
-void StarterLink::kill_starter() const {
-  if (starter_) return (void)starter_->signal(SIGKILL);
+void StarterLink::kill_starter() {
+  if (starter_.valid()) return (void)starter_.signal(SIGKILL);
   const auto starters = process::children_of(guardian_->pid());
   for (const pid_t pid : starters) (void)::kill(pid, SIGKILL);
   if (starters.empty()) (void)guardian_->signal(SIGKILL);
@@ -204,7 +204,7 @@ void StarterLink::on(const process::Packet& packet) {
       survivors.ok() && *survivors > 0
           ? base::format("{} of its processes could not be killed", *survivors)
           : std::string();
-  callbacks_.on_ended(*key, process::exit_from_wait(*status, {}), words);
+  callbacks_.on_ended(*key, process::exit_from_wait(*status), words);
 }
 
 void StarterLink::on_end() {

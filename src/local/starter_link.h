@@ -15,8 +15,8 @@
 #include "net/event_loop.h"
 #include "process/child.h"
 #include "process/exit.h"
-#include "process/foreign_process.h"
 #include "process/packet_socket.h"
+#include "process/process_handle.h"
 #include "process/spawn.h"
 
 namespace gangrun::local {
@@ -77,14 +77,14 @@ class StarterLink {
   void close();
   void on_end();
   void end_with(const std::string& words);
-  void kill_starter() const;
+  void kill_starter();
 
   net::EventLoop& loop_;
   Callbacks callbacks_;
   std::optional<process::PacketSocket> socket_;
   // One of them: its guardian, a child of ours, or itself.
-  std::unique_ptr<process::Child> guardian_;
-  std::unique_ptr<process::ForeignProcess> starter_;
+  std::optional<process::Child> guardian_;
+  process::ProcessHandle starter_;
   std::string path_;            // of the starter's socket; empty: it has none
   bool is_replaced_ = false;    // the starter goes on for another
   std::string killed_because_;  // by us; empty: it was not

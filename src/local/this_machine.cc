@@ -8,9 +8,11 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/files.h"
+#include "base/format.h"
 #include "base/strings.h"
 #include "process/cgroup.h"
 
@@ -123,6 +125,10 @@ std::int64_t cores_of_affinity() {
   return std::max(1U, std::thread::hardware_concurrency());
 }
 
+std::string limit_words(const std::string& cgroup) {
+  return cgroup.empty() ? "" : base::format(", the limit of the cgroup {}", cgroup);
+}
+
 }  // namespace
 
 Usable usable_memory_mib(const MachineSources& sources) {
@@ -131,6 +137,44 @@ Usable usable_memory_mib(const MachineSources& sources) {
 
 Usable usable_cores(const MachineSources& sources) {
   return limited({cores_of_affinity()}, groups_of(sources, "cpu"), core_limit);
+}
+
+Machine this_machine(const job::Gpus& gpus) {
+  Usable memory = usable_memory_mib({});
+  Usable cores = usable_cores({});
+  return {.memory_mib = memory.amount,
+          .vcores = static_cast<int>(cores.amount),
+          .gpus = static_cast<int>(gpus.list.size()),
+          .memory_limited_by = std::move(memory.limited_by),
+          .vcores_limited_by = std::move(cores.limited_by)};
+}
+
+base::Result<> check_fits(const job::JobSpec& spec, const Machine& machine) {
+  std::int64_t memory_mib = 0;
+  int gpus = 0;
+  for (const job::TaskSpec& task : spec.tasks) {
+    for (int index = 0; index < task.slots(); ++index) {
+      const job::Resources asked = task.resources_of(index);
+      memory_mib += asked.memory_mib;
+      gpus += asked.gpus;
+      if (asked.vcores > machine.vcores) {
+        return base::invalid_argument(base::format(
+            "{} asks for {}; this machine has {}{}", job::to_string(job::TaskId{task.type, index}),
+            base::count_text(asked.vcores, "vcore"), machine.vcores,
+            limit_words(machine.vcores_limited_by)));
+      }
+    }
+  }
+  if (gpus > machine.gpus) {
+    return base::invalid_argument(base::format("the job asks for {}; this machine has {}",
+                                               base::count_text(gpus, "GPU"), machine.gpus));
+  }
+  if (memory_mib > machine.memory_mib) {
+    return base::invalid_argument(
+        base::format("the job asks for {} MiB of memory; this machine has {} MiB{}", memory_mib,
+                     machine.memory_mib, limit_words(machine.memory_limited_by)));
+  }
+  return {};
 }
 
 }  // namespace gangrun::local

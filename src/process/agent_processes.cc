@@ -6,7 +6,6 @@
 
 #include "base/files.h"
 #include "base/format.h"
-#include "base/strings.h"
 #include "process/proc_fs.h"
 
 namespace gangrun::process {
@@ -14,18 +13,12 @@ namespace gangrun::process {
 namespace {
 
 constexpr std::size_t kMaxCommandLineBytes = std::size_t{16} << 10U;
-constexpr std::size_t kMaxStatusBytes = std::size_t{64} << 10U;
 
 // Everybody may give a process such a name. Of root we do not know whose jobs he looks at.
 bool is_ours(pid_t pid) {
   if (::geteuid() == 0) return true;
-  const auto status = base::read_file(base::format("/proc/{}/status", pid), kMaxStatusBytes);
-  if (!status.ok()) return false;
-  constexpr std::string_view kUsers = "\nUid:\t";
-  const std::size_t start = status->find(kUsers);
-  if (start == std::string::npos) return false;
-  const std::string_view users = std::string_view(*status).substr(start + kUsers.size());
-  return users.starts_with(base::format("{}\t", ::getuid()));
+  const std::string status = read_proc(pid, "status");
+  return status_value(status, "Uid").starts_with(base::format("{}\t", ::getuid()));
 }
 
 bool is_of_job(pid_t pid, std::string_view prefix) {

@@ -60,12 +60,6 @@ bool remove_tree(const std::string& folder, int depth) {
   return ::rmdir(folder.c_str()) == 0 || errno == ENOENT;
 }
 
-bool write_to(const std::string& path, std::string_view text) {
-  const base::UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  return fd.valid() &&
-         ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
-}
-
 // The inode of the namespace in which our process number is ours; 0 if it is not known.
 std::int64_t own_pid_namespace() {
   struct stat info {};
@@ -196,13 +190,14 @@ std::vector<pid_t> TaskCgroup::processes() const {
 }
 
 void TaskCgroup::kill_all() const {
-  if (!write_to(folder_ + "/cgroup.kill", "1")) kill_one_by_one();
+  if (!write_to((folder_ + "/cgroup.kill").c_str(), "1")) kill_one_by_one();
 }
 
 void TaskCgroup::kill_one_by_one() const {
   // Killing works on stopped ones too. Without the freezer (Linux 5.2) a fork may slip through; the
   // caller comes again until none is left.
-  write_to(folder_ + "/cgroup.freeze", "1");
+  const std::string freezer = folder_ + "/cgroup.freeze";
+  write_to(freezer.c_str(), "1");
   for (const pid_t pid : processes()) {
     const ProcessHandle handle = ProcessHandle::open(pid);
     if (!handle.valid()) continue;
@@ -210,7 +205,7 @@ void TaskCgroup::kill_one_by_one() const {
     if (std::find(members.begin(), members.end(), pid) == members.end()) continue;
     (void)handle.signal(SIGKILL);
   }
-  write_to(folder_ + "/cgroup.freeze", "0");
+  write_to(freezer.c_str(), "0");
 }
 
 base::Result<> TaskCgroup::remove(base::Instant deadline) const {

@@ -64,9 +64,9 @@ class CgroupOnHost : public testing::Test {
  protected:
   CgroupOnHost() : group(TaskCgroup::create("test")) {
     if (group.ok()) return;
-    const Abilities abilities = probe_levels();
-    EXPECT_FALSE(abilities.cgroup.possible);
-    EXPECT_FALSE(abilities.cgroup.reason.empty());
+    const Ability ability = probe_level(Level::kCgroup);
+    EXPECT_FALSE(ability.possible);
+    EXPECT_FALSE(ability.reason.empty());
   }
   ~CgroupOnHost() override {
     if (group.ok()) {

@@ -1,7 +1,6 @@
 #include "process/child.h"
 
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -15,13 +14,12 @@ namespace gangrun::process {
 base::Result<std::optional<Exit>> Child::reap() {
   if (exit_) return exit_;
   int status = 0;
-  rusage usage{};
   pid_t ended = 0;
   do {
-    ended = ::wait4(pid_, &status, WNOHANG, &usage);
+    ended = ::waitpid(pid_, &status, WNOHANG);
   } while (ended < 0 && errno == EINTR);
   if (ended < 0) return base::from_errno(errno, fmt::format("cannot wait for process {}", pid_));
-  if (ended == pid_) exit_ = exit_from_wait(status, usage);
+  if (ended == pid_) exit_ = exit_from_wait(status);
   return exit_;
 }
 
@@ -35,29 +33,14 @@ base::Result<Exit> Child::wait(base::Instant deadline) {
   }
 }
 
-base::Result<> Child::signal(int number) {
+base::Result<> Child::send(int number, pid_t target, std::string_view what) {
   if (exit_) {
     return base::Error{base::Code::kFailedPrecondition,
                        fmt::format("process {} has ended already", pid_)};
   }
   // Not reaped, so the number is still its own.
-  if (::kill(pid_, number) != 0) {
-    return base::from_errno(errno,
-                            fmt::format("cannot send signal {} to process {}", number, pid_));
-  }
-  return {};
-}
-
-base::Result<> Child::signal_group(int number) {
-  if (exit_) {
-    return base::Error{base::Code::kFailedPrecondition,
-                       fmt::format("process {} has ended already", pid_)};
-  }
-  if (::kill(-pid_, number) != 0) {
-    return base::from_errno(errno,
-                            fmt::format("cannot send signal {} to process group {}", number, pid_));
-  }
-  return {};
+  if (::kill(target, number) == 0) return {};
+  return base::from_errno(errno, fmt::format("cannot send signal {} to {} {}", number, what, pid_));
 }
 
 }  // namespace gangrun::process

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -33,11 +34,13 @@ class Child {
 
   // Sends `number` to the process. kFailedPrecondition once it is reaped: its number may then be
   // somebody else's.
-  base::Result<> signal(int number);
+  base::Result<> signal(int number) { return send(number, pid_, "process"); }
   // The same to its process group, of which it must be the leader (NewGroup::kGroup).
-  base::Result<> signal_group(int number);
+  base::Result<> signal_group(int number) { return send(number, -pid_, "process group"); }
 
  private:
+  base::Result<> send(int number, pid_t target, std::string_view what);
+
   pid_t pid_;
   ProcessHandle handle_;
   std::optional<Exit> exit_;

@@ -16,7 +16,7 @@ base::Result<> write_container_report(const std::string& path, const ContainerRe
                      {"cpu_seconds", report.usage.cpu_seconds}};
   if (!report.error.empty()) json["error"] = report.error;
   if (report.exit) {
-    const bool exited = report.exit->kind == Exit::Kind::kExited;
+    const bool exited = report.exit->signal == 0;
     json[exited ? "status" : "signal"] = exited ? report.exit->code : report.exit->signal;
     json["core_dumped"] = report.exit->core_dumped;
   }
@@ -40,7 +40,6 @@ std::optional<ContainerReport> read_container_report(const std::string& path) {
   const auto core = base::json_member_or<bool>(*json, "core_dumped", false);
   if (!status.ok() && !signal.ok()) return report;
   Exit exit;
-  exit.kind = status.ok() ? Exit::Kind::kExited : Exit::Kind::kSignaled;
   exit.code = status.ok() ? *status : 0;
   exit.signal = status.ok() ? 0 : *signal;
   exit.core_dumped = core.ok() && *core;

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "process/exit.h"
-#include "process/usage.h"
+#include "process/proc_fs.h"
 
 namespace gangrun::process {
 
@@ -15,8 +15,6 @@ struct ContainerReport {
   Usage usage;
   std::optional<Exit> exit;  // once the program has ended
   std::string error;         // why the program could not be started, else empty
-
-  [[nodiscard]] bool is_final() const { return exit.has_value() || !error.empty(); }
 };
 
 base::Result<> write_container_report(const std::string& path, const ContainerReport& report);

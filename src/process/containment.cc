@@ -15,6 +15,7 @@
 #include "process/kill_processes.h"
 #include "process/pid_namespace.h"
 #include "process/pipe.h"
+#include "process/signals.h"
 #include "process/wait_for.h"
 
 namespace gangrun::process {
@@ -96,7 +97,7 @@ base::Result<Containment> contain(const ContainOptions& options) {
   GANGRUN_ASSIGN(Pipe guardian, make_pipe());
   // Ignored, children would vanish without a status.
   ::signal(SIGCHLD, SIG_DFL);
-  const sigset_t blocked = guardian_signals();
+  const sigset_t blocked = awaited_signals();
   sigset_t before;
   ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
   // Before there is a PID namespace for our children, and before they are our descendants.

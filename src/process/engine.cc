@@ -91,12 +91,6 @@ std::string first_words(const std::vector<std::string>& argv) {
   return fmt::format("{}", fmt::join(argv.begin(), argv.begin() + count, " "));
 }
 
-void wait_a_little() {
-  const base::Result<Pipe> silent = make_pipe();
-  if (!silent.ok()) return;
-  (void)wait_readable(silent->read.get(), std::chrono::steady_clock::now() + kLookAgain);
-}
-
 }  // namespace
 
 base::Result<std::string> find_engine(const std::string& wanted, std::string_view path) {
@@ -106,15 +100,13 @@ base::Result<std::string> find_engine(const std::string& wanted, std::string_vie
     return base::not_found(
         fmt::format("{}: '{}' is not a program that this user can run", kEngineVariable, wanted));
   }
-  if (!wanted.empty()) {
-    std::string found = in_folders(wanted, path);
+  for (const std::string_view name : kEngines) {
+    std::string found = in_folders(wanted.empty() ? name : wanted, path);
     if (!found.empty()) return found;
+  }
+  if (!wanted.empty()) {
     return base::not_found(fmt::format("{}: '{}' is in none of the folders of PATH ({})",
                                        kEngineVariable, wanted, path));
-  }
-  for (const std::string_view name : kEngines) {
-    std::string found = in_folders(name, path);
-    if (!found.empty()) return found;
   }
   return base::not_found(fmt::format(
       "there is no container engine: neither docker nor podman is in the folders of PATH ({})",
@@ -194,7 +186,7 @@ base::Result<> remove_containers(const EngineContainers& containers, base::Durat
       return base::deadline_exceeded(
           fmt::format("{}: {}", what, base::their_words(base::trim(answer->output))));
     }
-    wait_a_little();
+    (void)wait_any_readable({}, now + kLookAgain);
   }
 }
 

@@ -23,7 +23,6 @@
 #include "process/signal_catchers.h"
 #include "process/signals.h"
 #include "process/spawn.h"
-#include "process/usage.h"
 #include "process/wait_for.h"
 
 namespace gangrun::process {
@@ -36,12 +35,7 @@ constexpr std::chrono::seconds kUsageInterval(2);
 constexpr int kCannotStart = 127;
 
 base::Result<base::UniqueFd> catch_signals() {
-  sigset_t caught;
-  ::sigemptyset(&caught);
-  ::sigaddset(&caught, SIGCHLD);
-  for (const auto& passed_on : {ending_signals(), notice_signals()}) {
-    for (const int number : passed_on) ::sigaddset(&caught, number);
-  }
+  const sigset_t caught = awaited_signals();
   ::pthread_sigmask(SIG_BLOCK, &caught, nullptr);
   base::UniqueFd fd(::signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd.valid()) return base::from_errno(errno, "signalfd");
@@ -82,11 +76,9 @@ bool is_over(const Child& child, Stopping& stopping) {
 }
 
 base::Result<std::vector<std::string>> environment_from(const std::string& path) {
-  std::vector<std::string> ours;
-  for (char** variable = environ; *variable != nullptr; ++variable) ours.emplace_back(*variable);
   GANGRUN_ASSIGN(const std::string text, base::read_file(path, kMaxEnvironmentBytes));
   (void)::unlink(path.c_str());
-  return merge_environment(ours, text);
+  return merge_environment(inherited_environment(), text);
 }
 
 base::Result<Child> start(const FirstProcess& options) {

@@ -112,7 +112,7 @@ bool parent_is_gone(const GuardianState& state) {
 // Waits for the agent's end or the parent's, for as long as the task lives; gives the agent's wait
 // status, or none. The one wait without a time limit: the limits are kept by agent and master.
 std::optional<int> wait_for_an_end(const GuardianState& state) {
-  const sigset_t awaited = guardian_signals();
+  const sigset_t awaited = awaited_signals();
   while (true) {
     if (const auto status = reap_agent(state.agent)) return status;
     if (parent_is_gone(state)) return std::nullopt;
@@ -177,16 +177,6 @@ Victims victims_of(Level level, const std::optional<TaskCgroup>& cgroup, pid_t s
     return std::find(members.begin(), members.end(), pid) != members.end();
   };
   return victims;
-}
-
-sigset_t guardian_signals() {
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  ::sigaddset(&signals, SIGCHLD);
-  for (const auto& forwarded : {ending_signals(), notice_signals()}) {
-    for (const int number : forwarded) ::sigaddset(&signals, number);
-  }
-  return signals;
 }
 
 void run_guardian(GuardianState state) {

@@ -2,7 +2,6 @@
 
 #include <sys/types.h>
 
-#include <csignal>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,10 +31,7 @@ struct GuardianState {
   std::string removed_at_end;
 };
 
-// The signals that the guardian waits for; to be blocked before the agent is forked.
-sigset_t guardian_signals();
-
-// The guardian's life after the fork.
+// The guardian's life after the fork, before which awaited_signals() are to be blocked.
 [[noreturn]] void run_guardian(GuardianState state);
 
 }  // namespace gangrun::process

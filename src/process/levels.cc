@@ -130,15 +130,6 @@ std::optional<Level> level_from_string(std::string_view name) {
   return std::nullopt;
 }
 
-const Ability& Abilities::of(Level level) const {
-  switch (level) {
-    case Level::kPidNamespace: return pid_namespace;
-    case Level::kCgroup: return cgroup;
-    case Level::kSubreaper: break;
-  }
-  return subreaper;
-}
-
 Ability probe_level(Level level) {
   switch (level) {
     case Level::kPidNamespace: return probe_pid_namespace();
@@ -146,12 +137,6 @@ Ability probe_level(Level level) {
     case Level::kSubreaper: break;
   }
   return probe_subreaper();
-}
-
-Abilities probe_levels() {
-  return {.pid_namespace = probe_pid_namespace(),
-          .cgroup = probe_cgroup(),
-          .subreaper = probe_subreaper()};
 }
 
 Choice choose_level(std::optional<Level> wanted, const std::function<Ability(Level)>& probe) {
@@ -172,11 +157,6 @@ std::string_view what_programs_notice(Level level, bool has_user_namespace) {
            "of other users are nobody's";
   }
   return "programs see the processes of their job only";
-}
-
-Level best(const Abilities& abilities) {
-  return choose_level(std::nullopt, [&abilities](Level level) { return abilities.of(level); })
-      .level;
 }
 
 }  // namespace gangrun::process

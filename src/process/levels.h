@@ -27,20 +27,10 @@ struct Ability {
   bool needs_user_namespace = false;
 };
 
-struct Abilities {
-  Ability pid_namespace;
-  Ability cgroup;
-  Ability subreaper;
-
-  [[nodiscard]] const Ability& of(Level level) const;
-};
-
 // Tries a level for real, in a child that ends at once: some milliseconds, most of them where the
 // level is kCgroup. That one also clears away the groups that are abandoned. Nothing is kept; the
 // caller keeps the answer. May be called with other threads running.
 Ability probe_level(Level level);
-// All of them.
-Abilities probe_levels();
 
 struct Choice {
   Level level = Level::kSubreaper;
@@ -59,8 +49,5 @@ inline constexpr std::string_view kNoticedAtAnyLevel =
     "there is no terminal, standard input is empty, no signal is ignored or blocked, no other "
     "descriptor of the caller is open, orphans are children of gangrun's agent";
 std::string_view what_programs_notice(Level level, bool has_user_namespace);
-
-// The best of those that have been tried.
-Level best(const Abilities& abilities);
 
 }  // namespace gangrun::process

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <map>
 #include <vector>
 
 #include "process/cgroup.h"
@@ -30,10 +31,17 @@ TEST(Levels, HaveNamesBothWays) {
 TEST(Levels, TheBestPossibleIsTaken) {
   const Ability yes{.possible = true, .reason = ""};
   const Ability no{.possible = false, .reason = "no"};
-  EXPECT_EQ(best({yes, yes, yes}), Level::kPidNamespace);
-  EXPECT_EQ(best({no, yes, yes}), Level::kCgroup);
-  EXPECT_EQ(best({no, no, yes}), Level::kSubreaper);
-  EXPECT_EQ(best({no, no, no}), Level::kSubreaper);
+  const auto best = [](const std::map<Level, Ability>& abilities) {
+    return choose_level(std::nullopt, [&](Level level) { return abilities.at(level); }).level;
+  };
+  const auto all = [](const Ability& first, const Ability& second, const Ability& third) {
+    return std::map<Level, Ability>{
+        {Level::kPidNamespace, first}, {Level::kCgroup, second}, {Level::kSubreaper, third}};
+  };
+  EXPECT_EQ(best(all(yes, yes, yes)), Level::kPidNamespace);
+  EXPECT_EQ(best(all(no, yes, yes)), Level::kCgroup);
+  EXPECT_EQ(best(all(no, no, yes)), Level::kSubreaper);
+  EXPECT_EQ(best(all(no, no, no)), Level::kSubreaper);
 }
 
 // A run tried all levels, and waited 16 ms for a cgroup that it did not use.
@@ -78,20 +86,12 @@ TEST(Levels, OnlyAPidNamespaceIsNoticed) {
   EXPECT_THAT(what_programs_notice(Level::kPidNamespace, true), HasSubstr("setuid"));
 }
 
-TEST(Levels, AreTriedOneByOneAsTheyAreTogether) {
-  const Abilities abilities = probe_levels();
-  for (const Level level : kLevels) {
-    EXPECT_EQ(probe_level(level).possible, abilities.of(level).possible) << to_string(level);
-  }
-}
-
 TEST(Levels, WhatIsNotPossibleHasAReasonAndNothingIsLeftBehind) {
-  const Abilities abilities = probe_levels();
   for (const Level level : kLevels) {
-    const Ability& ability = abilities.of(level);
+    const Ability ability = probe_level(level);
     EXPECT_EQ(ability.possible, ability.reason.empty()) << to_string(level) << ability.reason;
   }
-  EXPECT_TRUE(abilities.subreaper.possible);
+  EXPECT_TRUE(probe_level(Level::kSubreaper).possible);
   EXPECT_THAT(children_of(::getpid()), IsEmpty());
 }
 
@@ -109,10 +109,9 @@ TEST(Levels, WhatCannotBeTriedIsToldWithItsReason) {
 
 TEST(Levels, TheProbeChangesNothingForTheCaller) {
   const auto before = own_cgroup_folder();
-  const Abilities first = probe_levels();
-  const Abilities second = probe_levels();
-  EXPECT_EQ(first.pid_namespace.possible, second.pid_namespace.possible);
-  EXPECT_EQ(first.cgroup.possible, second.cgroup.possible);
+  for (const Level level : kLevels) {
+    EXPECT_EQ(probe_level(level).possible, probe_level(level).possible) << to_string(level);
+  }
   const auto after = own_cgroup_folder();
   EXPECT_EQ(before.ok() ? *before : "", after.ok() ? *after : "");
 }

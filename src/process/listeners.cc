@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <sstream>
+#include <string>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -23,23 +23,16 @@ namespace {
 // The kernel lists listening sockets before all others, so this is only reached by hosts with about
 // 200,000 of them.
 constexpr std::size_t kMaxSocketTableBytes = std::size_t{32} << 20U;
+// About 400,000 sockets, connected or not.
+constexpr std::size_t kMaxConnectionTableBytes = std::size_t{64} << 20U;
 constexpr std::string_view kListen = "0A";
 constexpr std::size_t kMaxUserMap = 65536;
-constexpr std::size_t kMaxEnvironment = std::size_t{8} << 20U;
-
-std::optional<std::uint64_t> number_in(std::string_view text, int base) {
-  std::uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, value, base);
-  if (failure != std::errc() || stop != end || text.empty()) return std::nullopt;
-  return value;
-}
 
 // "0100007F:1F90" is an address in hexadecimal digits and a port.
 std::optional<std::uint16_t> port_in(std::string_view endpoint) {
   const std::size_t colon = endpoint.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  const auto value = number_in(endpoint.substr(colon + 1), 16);
+  const auto value = parse_number(endpoint.substr(colon + 1), 16);
   if (!value || *value > 65535) return std::nullopt;
   return static_cast<std::uint16_t>(*value);
 }
@@ -64,8 +57,8 @@ std::optional<TcpSocket> parse_line(std::string_view line) {
   }
   const auto local = port_in(fields[kLocal]);
   const auto remote = port_in(fields[kRemote]);
-  const auto user = number_in(fields[kUser], 10);
-  const auto inode = number_in(fields[kInode], 10);
+  const auto user = parse_number(fields[kUser]);
+  const auto inode = parse_number(fields[kInode]);
   if (!local || !remote || !user || !inode || fields[kState].size() != 2) return std::nullopt;
   return TcpSocket{.local_port = *local,
                    .remote_port = *remote,
@@ -161,13 +154,36 @@ ListenerOwner owner_of(const Listener& listener, int outer_proc) {
     for (const pid_t pid : all_processes(proc)) {
       const auto inodes = socket_inodes(pid, proc);
       if (std::find(inodes.begin(), inodes.end(), listener.inode) == inodes.end()) continue;
-      auto environment = base::read_file(fmt::format("{}/{}/environ", proc, pid), kMaxEnvironment);
       return {.words = fmt::format("process {} ({}) of {}", pid, process_name(pid, proc), user),
               .is_inside = outer_proc >= 0 && &proc == &folders.front(),
-              .environment = environment.ok() ? *std::move(environment) : std::string()};
+              .environment = read_proc(pid, "environ", proc)};
     }
   }
   return {.words = fmt::format("a process of {}", user)};
+}
+
+// A socket that its process has closed (inode 0) is listed as root's, whoever had it.
+std::optional<uid_t> connection_owner_in(std::string_view table, std::uint16_t port,
+                                         std::uint16_t own_port) {
+  std::optional<uid_t> owner;
+  for (const TcpSocket& socket : parse_proc_net_tcp(table)) {
+    if (socket.local_port != port || socket.remote_port != own_port || socket.listening) continue;
+    if (socket.inode == 0 || (owner && *owner != socket.user)) return std::nullopt;
+    owner = socket.user;
+  }
+  return owner;
+}
+
+base::Result<std::optional<uid_t>> connection_owner(std::uint16_t port, std::uint16_t own_port) {
+  // A line can be missing where many sockets come and go while the table is read.
+  constexpr int kLooks = 3;
+  std::optional<uid_t> owner;
+  for (int look = 0; look < kLooks && !owner; ++look) {
+    GANGRUN_ASSIGN(const std::string table,
+                   base::read_file("/proc/net/tcp", kMaxConnectionTableBytes));
+    owner = connection_owner_in(table, port, own_port);
+  }
+  return owner;
 }
 
 }  // namespace gangrun::process

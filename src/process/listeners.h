@@ -42,6 +42,15 @@ base::Result<std::vector<Listener>> listeners_on(std::uint16_t port);
 base::Result<std::optional<Listener>> foreign_listener(std::uint16_t port,
                                                        const std::vector<int>& own_sockets);
 
+// The user of the other end of a loopback connection (IPv4): it has `port`, and speaks to
+// `own_port`. None where it is gone, or where sockets of several users have these two ports. May
+// take tens of milliseconds on a host with many connections.
+base::Result<std::optional<uid_t>> connection_owner(std::uint16_t port, std::uint16_t own_port);
+
+// The same from the text of /proc/net/tcp.
+std::optional<uid_t> connection_owner_in(std::string_view table, std::uint16_t port,
+                                         std::uint16_t own_port);
+
 // Whether a user namespace with this /proc/PID/uid_map knows the user; "": there is none to know.
 bool is_known_user(uid_t user, std::string_view user_map);
 

@@ -1,5 +1,8 @@
 #include "process/open_files.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 
 #include "base/format.h"
@@ -33,5 +36,16 @@ base::Result<> check_open_files(rlim_t needed) {
 }
 
 const rlimit* open_file_limit_of_children() { return was_raised ? &limit_before : nullptr; }
+
+base::Result<> open_standard_files() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest that is free, which is this one. What we start has it as well.
+    // NOLINTNEXTLINE(android-cloexec-open)
+    const int opened = ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    if (opened < 0) return base::from_errno(errno, "open /dev/null");
+  }
+  return {};
+}
 
 }  // namespace gangrun::process

@@ -140,12 +140,11 @@ void OutOfMemoryWatch::read_log(base::Instant now) {
 }
 
 bool OutOfMemoryWatch::names(pid_t pid) const {
-  return std::any_of(named_.begin(), named_.end(),
-                     [&](const Named& named) { return named.pid == pid; });
+  return std::ranges::find(named_, pid, &Named::pid) != named_.end();
 }
 
 bool OutOfMemoryWatch::killed(pid_t pid, const Exit& exit) {
-  if (exit.kind != Exit::Kind::kSignaled || exit.signal != SIGKILL) return false;
+  if (exit.signal != SIGKILL) return false;
   read_log(std::chrono::steady_clock::now());
   if (names(pid)) return true;
   if (!counts_increased(looks_.front().counts, read_counts())) return false;

@@ -16,6 +16,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "process/core_files.h"
+#include "process/proc_fs.h"
 
 namespace gangrun::process::pid_namespace {
 
@@ -23,16 +24,15 @@ namespace {
 
 // Below, the kernel gives numbers only once (RESERVED_PIDS of kernel/pid.c).
 constexpr pid_t kFirstNumber = 300;
-
-bool write_file(const char* path, std::string_view text) {
-  const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const bool written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  const int error_number = errno;
-  ::close(fd);
-  errno = error_number;
-  return written;
-}
+// In the order of Step.
+constexpr std::string_view kSteps[] = {
+    "",
+    "make a PID namespace",
+    "map the user into a namespace",
+    "make a mount namespace",
+    "separate its mounts",
+    "mount a /proc of its own",
+};
 
 Failure failed(Step step) { return {.step = step, .error_number = errno}; }
 
@@ -52,9 +52,9 @@ Failure unshare_children(const IdMaps& maps) {
   if (::unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) return failed(Step::kUnshare);
   const OwnFilesInProc writable;
   // The kernel wants the first before an unprivileged group map.
-  if (!write_file("/proc/self/setgroups", "deny") ||
-      !write_file("/proc/self/uid_map", maps.user.data()) ||
-      !write_file("/proc/self/gid_map", maps.group.data())) {
+  if (!write_to("/proc/self/setgroups", "deny") ||
+      !write_to("/proc/self/uid_map", maps.user.data()) ||
+      !write_to("/proc/self/gid_map", maps.group.data())) {
     return failed(Step::kUserMap);
   }
   return {};
@@ -93,20 +93,13 @@ void spread_numbers(const base::UniqueFd& outer_proc) {
   if (!outer || !limit) return;
   const pid_t first = first_number(static_cast<pid_t>(*outer), static_cast<pid_t>(*limit));
   // If it may not be written, numbers stay as the kernel gives them.
-  (void)write_file("/proc/sys/kernel/ns_last_pid", std::to_string(first - 1));
+  (void)write_to("/proc/sys/kernel/ns_last_pid", std::to_string(first - 1));
 }
 
 std::string words(const Failure& failure) {
-  const std::string_view reason = ::strerrordesc_np(failure.error_number);
-  switch (failure.step) {
-    case Step::kUnshare: return fmt::format("cannot make a PID namespace: {}", reason);
-    case Step::kUserMap: return fmt::format("cannot map the user into a namespace: {}", reason);
-    case Step::kMountNamespace: return fmt::format("cannot make a mount namespace: {}", reason);
-    case Step::kMounts: return fmt::format("cannot separate its mounts: {}", reason);
-    case Step::kProc: return fmt::format("cannot mount a /proc of its own: {}", reason);
-    case Step::kNone: break;
-  }
-  return "";
+  if (!failure.happened()) return "";
+  return fmt::format("cannot {}: {}", kSteps[static_cast<std::size_t>(failure.step)],
+                     ::strerrordesc_np(failure.error_number));
 }
 
 }  // namespace gangrun::process::pid_namespace

@@ -22,4 +22,8 @@ inline base::Result<Pipe> make_pipe() {
   return Pipe{base::UniqueFd(ends[0]), base::UniqueFd(ends[1])};
 }
 
+inline void set_non_blocking(int fd) {
+  (void)::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
 }  // namespace gangrun::process

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <set>
@@ -28,17 +29,11 @@ namespace {
 constexpr int kMaxAncestors = 4096;
 // The largest list of children that is read.
 constexpr std::size_t kMaxChildrenBytes = std::size_t{4} << 20U;
+// The largest other file of a process: its environment may be long.
+constexpr std::size_t kMaxFileBytes = std::size_t{8} << 20U;
 constexpr std::string_view kSpaces = " \t\n";
 // PF_EXITING of the kernel's include/linux/sched.h.
 constexpr std::uint64_t kExiting = 0x4;
-
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, value);
-  if (failure != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
 
 std::vector<std::string_view> words(std::string_view text) {
   std::vector<std::string_view> found;
@@ -59,7 +54,7 @@ std::vector<pid_t> numbered_entries(const std::string& path) {
   if (!folder) return found;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): a stream that no other thread has
   while (const dirent* entry = ::readdir(folder.get())) {
-    if (const auto value = number(static_cast<const char*>(entry->d_name))) {
+    if (const auto value = parse_number(static_cast<const char*>(entry->d_name))) {
       found.push_back(static_cast<pid_t>(*value));
     }
   }
@@ -87,6 +82,22 @@ bool kernel_lists_children() {
   return ::access(path.c_str(), R_OK) == 0;
 }
 
+// Whoever is below `ancestor`, parents before their children.
+template <typename Below>
+std::vector<pid_t> all_below(pid_t ancestor, const Below& right_below) {
+  std::vector<pid_t> found;
+  std::set<pid_t> seen{ancestor};
+  const auto add_children = [&](pid_t parent) {
+    for (const pid_t child : right_below(parent)) {
+      if (seen.insert(child).second) found.push_back(child);
+    }
+  };
+  add_children(ancestor);
+  std::size_t next = 0;
+  while (next < found.size()) add_children(found[next++]);  // which adds to them
+  return found;
+}
+
 // Asks the kernel without looking through /proc.
 bool has_no_child() {
   siginfo_t info{};
@@ -94,6 +105,43 @@ bool has_no_child() {
 }
 
 }  // namespace
+
+std::string read_proc(pid_t pid, std::string_view file, const std::string& proc) {
+  auto text = base::read_file(fmt::format("{}/{}/{}", proc, pid, file), kMaxFileBytes);
+  return text.ok() ? *std::move(text) : std::string();
+}
+
+std::string_view status_value(std::string_view status, std::string_view key) {
+  const std::string beginning = fmt::format("\n{}:", key);
+  std::size_t at = status.find(beginning);
+  if (at == std::string_view::npos) return {};
+  at += beginning.size();
+  return base::trim(status.substr(at, status.find('\n', at) - at));
+}
+
+pid_t innermost_pid(std::string_view status) {
+  const std::string_view numbers = status_value(status, "NSpid");
+  const auto last = parse_number(numbers.substr(numbers.find_last_of(" \t") + 1));
+  return static_cast<pid_t>(last.value_or(0));
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view text, int base) {
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, value, base);
+  if (failure != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+bool write_to(const char* path, std::string_view text) {
+  const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const int error_number = errno;
+  ::close(fd);
+  errno = error_number;
+  return written;
+}
 
 std::optional<ProcessStat> parse_stat(std::string_view text, std::int64_t ticks_per_second) {
   const std::size_t open = text.find(" (");
@@ -107,13 +155,13 @@ std::optional<ProcessStat> parse_stat(std::string_view text, std::int64_t ticks_
   if (fields.size() < kFieldsNeeded || fields[0].size() != 1 || ticks_per_second <= 0) {
     return std::nullopt;
   }
-  const auto pid = number(text.substr(0, open));
-  const auto parent = number(fields[1]);
-  const auto start = number(fields[19]);
+  const auto pid = parse_number(text.substr(0, open));
+  const auto parent = parse_number(fields[1]);
+  const auto start = parse_number(fields[19]);
   if (!pid || !parent || !start) return std::nullopt;
   const auto ticks = [&](std::size_t index) {
     // Times of reaped children are signed in the kernel's format but never negative in fact.
-    const std::uint64_t value = number(fields[index]).value_or(0);
+    const std::uint64_t value = parse_number(fields[index]).value_or(0);
     return base::Duration(std::chrono::seconds(1)) * static_cast<std::int64_t>(value) /
            ticks_per_second;
   };
@@ -121,22 +169,22 @@ std::optional<ProcessStat> parse_stat(std::string_view text, std::int64_t ticks_
   stat.pid = static_cast<pid_t>(*pid);
   stat.name = std::string(text.substr(open + 2, close - open - 2));
   stat.state = fields[0][0];
-  stat.is_ending = (number(fields[6]).value_or(0) & kExiting) != 0;
+  stat.is_ending = (parse_number(fields[6]).value_or(0) & kExiting) != 0;
   stat.parent = static_cast<pid_t>(*parent);
-  stat.group = static_cast<pid_t>(number(fields[2]).value_or(0));
-  stat.session = static_cast<pid_t>(number(fields[3]).value_or(0));
+  stat.group = static_cast<pid_t>(parse_number(fields[2]).value_or(0));
+  stat.session = static_cast<pid_t>(parse_number(fields[3]).value_or(0));
   stat.cpu = ticks(11) + ticks(12);
   stat.children_cpu = ticks(13) + ticks(14);
-  stat.threads = number(fields[17]).value_or(0);
+  stat.threads = parse_number(fields[17]).value_or(0);
   stat.start_ticks = *start;
-  stat.resident_pages = number(fields[21]).value_or(0);
+  stat.resident_pages = parse_number(fields[21]).value_or(0);
   return stat;
 }
 
 std::vector<pid_t> parse_pids(std::string_view text) {
   std::vector<pid_t> found;
   for (const std::string_view word : words(text)) {
-    if (const auto value = number(word)) found.push_back(static_cast<pid_t>(*value));
+    if (const auto value = parse_number(word)) found.push_back(static_cast<pid_t>(*value));
   }
   return found;
 }
@@ -169,36 +217,17 @@ std::vector<pid_t> children_of(pid_t pid) {
 std::vector<pid_t> descendants_of(pid_t ancestor) {
   if (ancestor == ::getpid() && has_no_child()) return {};
   if (!kernel_lists_children()) return descendants_by_parents(ancestor);
-  std::vector<pid_t> found;
-  std::set<pid_t> seen{ancestor};
-  const auto add_children = [&](pid_t parent) {
-    for (const pid_t child : listed_children(parent).value_or(std::vector<pid_t>{})) {
-      if (seen.insert(child).second) found.push_back(child);
-    }
-  };
-  add_children(ancestor);
-  std::size_t next = 0;
-  while (next < found.size()) add_children(found[next++]);  // which adds to them
-  return found;
+  return all_below(ancestor, [](pid_t parent) {
+    return listed_children(parent).value_or(std::vector<pid_t>{});
+  });
 }
 
 std::vector<pid_t> descendants_by_parents(pid_t ancestor) {
-  std::multimap<pid_t, pid_t> children;
+  std::map<pid_t, std::vector<pid_t>> children;
   for (const pid_t candidate : all_processes()) {
-    if (const auto stat = read_stat(candidate)) children.emplace(stat->parent, candidate);
+    if (const auto stat = read_stat(candidate)) children[stat->parent].push_back(candidate);
   }
-  std::vector<pid_t> found;
-  std::set<pid_t> seen{ancestor};
-  const auto add_children = [&](pid_t parent) {
-    const auto [begin, end] = children.equal_range(parent);
-    for (auto child = begin; child != end; ++child) {
-      if (seen.insert(child->second).second) found.push_back(child->second);
-    }
-  };
-  add_children(ancestor);
-  std::size_t next = 0;
-  while (next < found.size()) add_children(found[next++]);  // which adds to them
-  return found;
+  return all_below(ancestor, [&children](pid_t parent) { return children[parent]; });
 }
 
 pid_t branch_of(pid_t pid, pid_t ancestor) {
@@ -236,16 +265,27 @@ std::vector<std::uint64_t> socket_inodes(pid_t pid, const std::string& proc) {
     const std::string_view text(target.data(), static_cast<std::size_t>(length));
     if (!text.starts_with(kSocketPrefix) || !text.ends_with(']')) continue;
     const auto inode =
-        number(text.substr(kSocketPrefix.size(), text.size() - kSocketPrefix.size() - 1));
+        parse_number(text.substr(kSocketPrefix.size(), text.size() - kSocketPrefix.size() - 1));
     if (inode) found.push_back(*inode);
   }
   return found;
 }
 
 std::string process_name(pid_t pid, const std::string& proc) {
-  constexpr std::size_t kMaxNameBytes = 64;
-  const auto name = base::read_file(fmt::format("{}/{}/comm", proc, pid), kMaxNameBytes);
-  return name.ok() ? std::string(base::trim(*name)) : "?";
+  const std::string name(base::trim(read_proc(pid, "comm", proc)));
+  return name.empty() ? "?" : name;
+}
+
+Usage usage_of(const std::vector<pid_t>& processes) {
+  const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  Usage usage;
+  for (const pid_t pid : processes) {
+    const auto stat = read_stat(pid);
+    if (!stat) continue;
+    usage.memory_bytes += stat->resident_pages * page_bytes;
+    usage.cpu_seconds += std::chrono::duration<double>(stat->cpu + stat->children_cpu).count();
+  }
+  return usage;
 }
 
 }  // namespace gangrun::process

@@ -32,6 +32,24 @@ struct ProcessStat {
   [[nodiscard]] bool alive() const { return state != 'Z' && state != 'X' && state != 'x'; }
 };
 
+// A file of /proc/PID, such as "status", in /proc or another folder of its kind; empty where there
+// is no such process (any more) or it is hidden from us.
+std::string read_proc(pid_t pid, std::string_view file, const std::string& proc = "/proc");
+
+// The value of a key, such as "SigCgt", in the text of /proc/PID/status; empty: it has none.
+std::string_view status_value(std::string_view status, std::string_view key);
+
+// The innermost of the numbers that such a text has for its process, by which it is known in its
+// own PID namespace; 0 where the text has none.
+pid_t innermost_pid(std::string_view status);
+
+// A whole number without a sign and nothing else; none on overflow.
+std::optional<std::uint64_t> parse_number(std::string_view text, int base = 10);
+
+// Writes to a file of the kernel's, in one call; false, with errno, where that does not take it.
+// Uses system calls only.
+bool write_to(const char* path, std::string_view text);
+
 // The text of one /proc/PID/stat. None where it is not one.
 std::optional<ProcessStat> parse_stat(std::string_view text, std::int64_t ticks_per_second);
 
@@ -73,5 +91,14 @@ std::vector<std::uint64_t> socket_inodes(pid_t pid, const std::string& proc = "/
 
 // The name of a process, at most 15 bytes; "?" where there is no such process (any more).
 std::string process_name(pid_t pid, const std::string& proc = "/proc");
+
+// The present use of resources by a group of processes.
+struct Usage {
+  std::uint64_t memory_bytes = 0;  // resident, shared pages counted in each
+  double cpu_seconds = 0;          // of the living ones and of the children that they have reaped
+};
+
+// Processes that have ended meanwhile count nothing.
+Usage usage_of(const std::vector<pid_t>& processes);
 
 }  // namespace gangrun::process

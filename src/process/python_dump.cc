@@ -13,11 +13,11 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/files.h"
 #include "base/format.h"
-#include "base/hex.h"
 #include "base/strings.h"
 #include "base/unique_fd.h"
+#include "process/proc_fs.h"
+#include "process/signal_catchers.h"
 
 namespace gangrun::process {
 
@@ -28,16 +28,8 @@ using base::Result;
 // By default it is ignored: a program that has just taken another one's place is not ended by it.
 constexpr int kDumpSignal = SIGURG;
 constexpr std::size_t kMaxDumpBytes = std::size_t{256} << 10U;
-constexpr std::size_t kMaxStatusBytes = std::size_t{64} << 10U;
 // It writes in parts and says nothing at its end.
 constexpr std::chrono::milliseconds kSilence(50);
-
-std::string_view line_after(std::string_view status, std::string_view key) {
-  std::size_t at = status.find(key);
-  if (at == std::string_view::npos || (at > 0 && status[at - 1] != '\n')) return {};
-  at += key.size();
-  return base::trim(status.substr(at, status.find('\n', at) - at));
-}
 
 // Empty: none of its open files is the one.
 std::string dump_fifo_of(pid_t pid, pid_t number) {
@@ -97,23 +89,10 @@ Result<std::string> ask(pid_t pid, const std::string& path, base::Instant deadli
 
 }  // namespace
 
-bool handles_signal(std::string_view status, int signal) {
-  constexpr int kBitsOfByte = 8;
-  const auto mask = base::from_hex(line_after(status, "SigCgt:"));
-  const auto bit = static_cast<std::size_t>(signal - 1);
-  // The last byte has the first signals.
-  if (!mask || signal < 1 || bit / kBitsOfByte >= mask->size()) return false;
-  const char byte = (*mask)[mask->size() - 1 - bit / kBitsOfByte];
-  return ((static_cast<unsigned char>(byte) >> (bit % kBitsOfByte)) & 1U) != 0;
-}
-
 pid_t own_number(std::string_view status) {
-  // From the outermost namespace to its own; kernels before 4.1 do not tell.
-  std::string_view numbers = line_after(status, "NSpid:");
-  if (numbers.empty()) numbers = line_after(status, "Pid:");
-  const std::size_t last = numbers.find_last_of(" \t");
-  if (last != std::string_view::npos) numbers.remove_prefix(last + 1);
-  return static_cast<pid_t>(base::parse_integer(numbers).value_or(0));
+  if (const pid_t innermost = innermost_pid(status); innermost != 0) return innermost;
+  // Kernels before 4.1 do not tell.
+  return static_cast<pid_t>(parse_number(status_value(status, "Pid")).value_or(0));
 }
 
 bool is_dump_fifo(std::string_view target, pid_t own_number) {
@@ -126,9 +105,9 @@ bool is_dump_fifo(std::string_view target, pid_t own_number) {
 }
 
 std::optional<Result<std::string>> python_dump(pid_t pid, base::Instant deadline) {
-  const auto status = base::read_file(base::format("/proc/{}/status", pid), kMaxStatusBytes);
-  if (!status.ok() || !handles_signal(*status, kDumpSignal)) return std::nullopt;
-  const std::string path = dump_fifo_of(pid, own_number(*status));
+  const std::string status = read_proc(pid, "status");
+  if (!catches_signal(status, kDumpSignal)) return std::nullopt;
+  const std::string path = dump_fifo_of(pid, own_number(status));
   if (path.empty()) return std::nullopt;
   return ask(pid, path, deadline);
 }

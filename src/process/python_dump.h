@@ -18,9 +18,8 @@ inline constexpr std::string_view kDumpName = "gangrun-stacks-";
 // None: the process does not answer so. Nothing is sent to it then.
 std::optional<base::Result<std::string>> python_dump(pid_t pid, base::Instant deadline);
 
-// Whether the text of /proc/PID/status says that the process has a handler for the signal.
-bool handles_signal(std::string_view status, int signal);
-// The number of the process in its own PID namespace; 0: the text does not have it.
+// The number of a process with this /proc/PID/status in its own PID namespace; 0: the text does not
+// have it.
 pid_t own_number(std::string_view status);
 // Whether the target of a link in /proc/PID/fd is the FIFO of the process with that number.
 bool is_dump_fifo(std::string_view target, pid_t own_number);

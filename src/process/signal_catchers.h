@@ -2,15 +2,13 @@
 
 #include <sys/types.h>
 
-#include <optional>
 #include <string_view>
 #include <vector>
 
 namespace gangrun::process {
 
-// Whether a process with this /proc/PID/status has a handler for the signal. None where the text
-// does not say.
-std::optional<bool> catches_signal(std::string_view status, int number);
+// Whether the text of /proc/PID/status says that the process has a handler for the signal.
+bool catches_signal(std::string_view status, int number);
 
 // The processes that are to have a signal which ends every process without a handler for it: each
 // of the `roots`, or where it has none, the first of its descendants on every line that have. So a

@@ -23,18 +23,19 @@ constexpr std::string_view kStatus =
     "\t0\n";
 
 TEST(SignalCatchers, TheHandledSignalsAreThoseOfTheMask) {
-  EXPECT_EQ(catches_signal(kStatus, SIGUSR1), true);
-  EXPECT_EQ(catches_signal(kStatus, SIGINT), true);
-  EXPECT_EQ(catches_signal(kStatus, SIGTERM), false);
-  EXPECT_EQ(catches_signal(kStatus, SIGUSR2), false);
+  EXPECT_TRUE(catches_signal(kStatus, SIGUSR1));
+  EXPECT_TRUE(catches_signal(kStatus, SIGINT));
+  EXPECT_FALSE(catches_signal(kStatus, SIGTERM));
+  EXPECT_FALSE(catches_signal(kStatus, SIGUSR2));
 }
 
 TEST(SignalCatchers, WhatIsNoMaskIsNone) {
-  EXPECT_EQ(catches_signal("", SIGUSR1), std::nullopt);
-  EXPECT_EQ(catches_signal("Name:\tx\nSigCgt:\t", SIGUSR1), std::nullopt);
-  EXPECT_EQ(catches_signal("Name:\tx\nSigCgt:\t12zz\n", SIGUSR1), std::nullopt);
-  EXPECT_EQ(catches_signal("Name:\tx\nSigCgt:\t00000000000000000\n1", 0), std::nullopt);
-  EXPECT_EQ(catches_signal(kStatus, 65), std::nullopt);
+  EXPECT_FALSE(catches_signal("", SIGUSR1));
+  EXPECT_FALSE(catches_signal("Name:\tx\nSigIgn:\t0000000000400000\n", SIGURG));
+  EXPECT_FALSE(catches_signal("Name:\tx\nSigCgt:\t", SIGUSR1));
+  EXPECT_FALSE(catches_signal("Name:\tx\nSigCgt:\t12zz\n", SIGUSR1));
+  EXPECT_FALSE(catches_signal("Name:\tx\nSigCgt:\tffffffffffffffff\n", 0));
+  EXPECT_FALSE(catches_signal("Name:\tx\nSigCgt:\tffffffffffffffff\n", 65));
 }
 
 void ignore_it(int) {}

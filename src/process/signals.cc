@@ -1,7 +1,5 @@
 #include "process/signals.h"
 
-#include <csignal>
-
 namespace gangrun::process {
 
 std::vector<int> ending_signals() {
@@ -14,6 +12,16 @@ std::vector<int> ending_signals() {
 std::vector<int> notice_signals() { return {SIGUSR1, SIGUSR2}; }
 
 bool is_notice(int number) { return number == SIGUSR1 || number == SIGUSR2; }
+
+sigset_t awaited_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGCHLD);
+  for (const auto& passed_on : {ending_signals(), notice_signals()}) {
+    for (const int number : passed_on) ::sigaddset(&signals, number);
+  }
+  return signals;
+}
 
 void survive_lost_output() {
   for (const int number : {SIGPIPE, SIGXFSZ}) ::signal(number, SIG_IGN);

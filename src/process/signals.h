@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <vector>
 
 namespace gangrun::process {
@@ -11,6 +12,9 @@ std::vector<int> ending_signals();
 // By which a place warns of its end (batch systems do): SIGUSR1 and SIGUSR2.
 std::vector<int> notice_signals();
 bool is_notice(int number);
+
+// All of these and SIGCHLD, for who waits for a process and passes on to it what comes.
+sigset_t awaited_signals();
 
 // A failure to write (nobody reads it any more, a file is too long) is an error of write() from
 // now on, and not our end. What spawn() starts has the default again.

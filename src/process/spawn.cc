@@ -13,13 +13,13 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
 #include "process/open_files.h"
 #include "process/spawn_child.h"
-#include "process/start_hint.h"
 
 namespace gangrun::process {
 
@@ -327,6 +327,9 @@ pid_t clone_child(Plan& plan, int& pidfd) {
   return pid;
 }
 
+constexpr std::pair<const char*, const char*> kInterpreters[] = {{".py", "python3"},
+                                                                 {".sh", "bash"}};
+
 }  // namespace
 
 std::vector<std::string> inherited_environment() {
@@ -360,6 +363,21 @@ base::Result<Child> spawn(const SpawnOptions& options) {
     return base::from_errno(error_number, fmt::format("cannot watch {}", options.argv[0]));
   }
   return Child(pid, std::move(handle));
+}
+
+std::string start_hint(const std::string& program, const std::string& folder) {
+  const bool is_whole = folder.empty() || program.starts_with('/');
+  const std::string path = is_whole ? program : folder + "/" + program;
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  const std::string name = base::shell_quote(program);
+  if (::access(path.c_str(), X_OK) == 0) {
+    return program.find('/') == std::string::npos ? "; use ./" + name : std::string();
+  }
+  for (const auto& [ending, interpreter] : kInterpreters) {
+    if (program.ends_with(ending)) return std::string("; use ") + interpreter + " " + name;
+  }
+  return {};
 }
 
 }  // namespace gangrun::process

@@ -69,4 +69,8 @@ inline constexpr int kMaxInheritedFd = 1023;
 // independent of our size. May be called from any thread. Needs Linux 5.3 or newer.
 base::Result<Child> spawn(const SpawnOptions& options);
 
+// "; use python3 train.py": what starts the file of this name in `folder` that cannot be started by
+// the name alone. Empty where there is no such file, or nothing better is known.
+[[nodiscard]] std::string start_hint(const std::string& program, const std::string& folder);
+
 }  // namespace gangrun::process

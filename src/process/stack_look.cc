@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
 #include "base/variable.h"
@@ -20,15 +19,14 @@ namespace gangrun::process {
 
 namespace {
 
-// The limit for the environment of a process, and for a file of /proc.
-constexpr std::size_t kMaxProcBytes = std::size_t{256} << 10U;
+// The limit for what a program says.
+constexpr std::size_t kMaxOutputBytes = std::size_t{256} << 10U;
 // A step has one part of the time, so that one is left for the native stack when Python's takes too
 // long.
 constexpr int kParts = 2;
 
 std::string proc_file(pid_t pid, std::string_view name) {
-  const auto text = base::read_file(base::format("/proc/{}/{}", pid, name), kMaxProcBytes);
-  return text.ok() ? std::string(base::trim(*text)) : std::string();
+  return std::string(base::trim(read_proc(pid, name)));
 }
 
 std::string program_of(pid_t pid) {
@@ -40,9 +38,7 @@ std::string program_of(pid_t pid) {
 
 // A variable of the environment that the process was started with.
 std::string variable_of(pid_t pid, std::string_view name) {
-  const auto text = base::read_file(base::format("/proc/{}/environ", pid), kMaxProcBytes);
-  if (!text.ok()) return {};
-  for (const std::string& entry : base::split(*text, '\0')) {
+  for (const std::string& entry : base::split(read_proc(pid, "environ"), '\0')) {
     if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
       return entry.substr(name.size() + 1);
     }
@@ -67,7 +63,7 @@ struct Seen {
 };
 
 Seen seen(const std::vector<std::string>& argv, base::Instant deadline) {
-  auto output = program_output(argv, deadline, kMaxProcBytes);
+  auto output = program_output(argv, deadline, kMaxOutputBytes);
   if (!output.ok()) return {{}, output.error().message};
   return {base::shorten(base::trim(*output), kMaxStackBytes), {}};
 }

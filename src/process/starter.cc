@@ -46,6 +46,7 @@ constexpr base::milliseconds kLookAgain(10);
 // A connection that cannot be taken in yet, as all descriptors are in use, is so often tried again.
 constexpr base::milliseconds kAcceptPause(100);
 constexpr int kMaxConnections = 4;
+// How soon the kernel's OOM killer chooses this process.
 constexpr const char* kScore = "/proc/self/oom_score_adj";
 // The last choice of the kernel's OOM killer.
 constexpr std::string_view kLastChoice = "-1000";
@@ -55,12 +56,6 @@ struct Ended {
   int status = 0;
   base::Instant give_up_at;
 };
-
-// How soon the kernel's OOM killer chooses this process.
-bool set_score(std::string_view score) {
-  const base::UniqueFd fd(::open(kScore, O_WRONLY | O_CLOEXEC));
-  return fd.valid() && ::write(fd.get(), score.data(), score.size()) >= 0;
-}
 
 // The memory in which the kernel keeps the command line, from the second argument on.
 struct CommandLine {
@@ -160,8 +155,8 @@ base::Result<> Starter::prepare() {
   ::prctl(PR_SET_NAME, kStarterName, 0L, 0L, 0L);
   // Only root may; others are chosen as before.
   const auto score = base::read_file(kScore, 64);
-  if (score.ok() && set_score(kLastChoice)) score_of_agents_ = *score;
-  const sigset_t awaited = guardian_signals();
+  if (score.ok() && write_to(kScore, kLastChoice)) score_of_agents_ = *score;
+  const sigset_t awaited = awaited_signals();
   signals_.reset(::signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_.valid()) return base::from_errno(errno, "signalfd");
   cluster_.emplace(base::UniqueFd(options_.socket));
@@ -307,7 +302,7 @@ void Starter::become_agent(const std::vector<std::string>& arguments, const Pack
   ::setsid();
   ::prctl(PR_SET_NAME, "gangrun-agent", 0L, 0L, 0L);
   show_arguments(line_, arguments);
-  if (!score_of_agents_.empty()) (void)set_score(score_of_agents_);
+  if (!score_of_agents_.empty()) (void)write_to(kScore, score_of_agents_);
   const int above = *std::max_element(numbers.begin(), numbers.end()) + 1;
   base::UniqueFd outer_proc(::fcntl(outer_proc_.get(), F_DUPFD_CLOEXEC, above));
   if (!keep_only(packet.fds, numbers, outer_proc.get())) ::_exit(kCannotStart);
@@ -389,7 +384,7 @@ void Starter::sweep() {
 
 base::Result<> run_starter(const StarterOptions& options, const AgentMain& agent) {
   ::signal(SIGCHLD, SIG_DFL);
-  const sigset_t blocked = guardian_signals();
+  const sigset_t blocked = awaited_signals();
   sigset_t before;
   ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
   GANGRUN_ASSIGN(Pipe guardian, make_pipe());

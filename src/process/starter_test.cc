@@ -19,11 +19,11 @@
 #include "base/strings.h"
 #include "base/test_deadline.h"
 #include "process/containment.h"
-#include "process/foreign_process.h"
 #include "process/levels.h"
 #include "process/packet_socket.h"
 #include "process/pid_namespace.h"
 #include "process/proc_fs.h"
+#include "process/process_handle.h"
 #include "process/spawn.h"
 #include "process/test_family.h"
 #include "process/wait_for.h"
@@ -140,7 +140,7 @@ struct StarterTest : testing::Test {
   static bool ends(pid_t pid) {
     const auto stat = read_stat(pid);
     if (!stat) return true;
-    const auto process = ForeignProcess::open(pid, stat->start_ticks);
+    const auto process = ProcessHandle::open(pid, stat->start_ticks);
     return !process.ok() || wait_readable(process->end_fd(), base::soon());
   }
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -43,11 +44,14 @@ constexpr rlim_t kFewDescriptors = 1024;
 constexpr int kFirstCredibleYear = 2024;
 
 void add_levels(std::vector<Check>& checks) {
-  const process::Abilities abilities = process::probe_levels();
-  const process::Level best = process::best(abilities);
-  bool any = false;
+  std::map<process::Level, process::Ability> abilities;
   for (const process::Level level : process::kLevels) {
-    const process::Ability& ability = abilities.of(level);
+    abilities[level] = process::probe_level(level);
+  }
+  const auto probed = [&abilities](process::Level level) { return abilities.at(level); };
+  const process::Level best = process::choose_level(std::nullopt, probed).level;
+  bool any = false;
+  for (const auto& [level, ability] : abilities) {
     any = any || ability.possible;
     const std::string name = base::format("containment {}", process::to_string(level));
     if (ability.possible) {

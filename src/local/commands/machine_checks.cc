@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"
@@ -15,10 +14,9 @@
 #include "jobfile/container.h"
 #include "local/host_network.h"
 #include "local/machine_gpus.h"
-#include "local/this_machine.h"
 #include "net/hosts.h"
 #include "process/engine.h"
-#include "process/start_hint.h"
+#include "process/spawn.h"
 
 namespace gangrun::local::commands {
 
@@ -91,6 +89,26 @@ Result<> check_on_this_machine(const job::JobSpec& spec, const local::Machine& m
   return check_programs(spec, environment, folder);
 }
 
+Result<> check_images(const job::JobSpec& spec, const Result<std::string>& engine,
+                      base::Instant deadline) {
+  for (const std::string& image : jobfile::images_of(spec)) {
+    const std::string field = base::format("image: '{}'", image);
+    if (!engine.ok()) return client::as_bad_input(engine.error().context(field));
+    const auto answer =
+        process::ask({*engine, "image", "inspect", "--format", "{{.Id}}", image}, deadline);
+    if (!answer.ok()) return client::as_bad_input(answer.error().context(field));
+    if (answer->status == 0) continue;
+    // The list of what it found, which is empty, comes before what it says.
+    const std::size_t start = answer->output.find_first_not_of("[] \n");
+    const std::string said(base::trim(
+        std::string_view(answer->output).substr(std::min(start, answer->output.size()))));
+    return base::invalid_argument(base::format(
+        "{} cannot be run on this machine; allowed: an image that {} has here (it says: {})", field,
+        *engine, said));
+  }
+  return {};
+}
+
 Result<> check_images_of(const job::JobSpec& spec,
                          const std::map<std::string, std::string>& environment,
                          const std::vector<std::string>& folders, base::Instant deadline) {
@@ -107,7 +125,7 @@ Result<> check_images_of(const job::JobSpec& spec,
         "image: is not possible with `hosts:`, whose networks an engine cannot be given; allowed: "
         "one of them");
   }
-  return local::check_images(spec, engine_of(environment), deadline);
+  return check_images(spec, engine_of(environment), deadline);
 }
 
 Result<std::string> engine_of(const std::map<std::string, std::string>& environment) {
@@ -134,16 +152,6 @@ Result<> check_hosts_of(const job::JobSpec& spec, const std::optional<std::strin
 
 job::Gpus gpus_of_this_machine(const client::Context& context) {
   return local::usable_gpus(local::system_gpu_sources(), context.environment);
-}
-
-local::Machine this_machine(const job::Gpus& gpus) {
-  local::Usable memory = local::usable_memory_mib({});
-  local::Usable cores = local::usable_cores({});
-  return {.memory_mib = memory.amount,
-          .vcores = static_cast<int>(cores.amount),
-          .gpus = static_cast<int>(gpus.list.size()),
-          .memory_limited_by = std::move(memory.limited_by),
-          .vcores_limited_by = std::move(cores.limited_by)};
 }
 
 bool asks_for_memory_or_cores(const job::JobSpec& spec) {

@@ -10,8 +10,7 @@
 #include "client/context.h"
 #include "job/gpus.h"
 #include "job/spec.h"
-#include "local/local_images.h"
-#include "local/machine.h"
+#include "local/this_machine.h"
 
 // The checks of this machine before a job is started on it: what is wrong here is bad input.
 namespace gangrun::local::commands {
@@ -22,8 +21,11 @@ base::Result<> check_on_this_machine(const job::JobSpec& spec, const local::Mach
                                      const std::map<std::string, std::string>& environment,
                                      const std::string& folder);
 
-// Whether this machine has an engine that has the images that the job's tasks run in, and can show
-// these folders to their containers.
+// Whether `engine` (engine_of()) has every image of the job on this machine: nothing is fetched
+// while a job waits. The error names the field, the image and what the engine says.
+base::Result<> check_images(const job::JobSpec& spec, const base::Result<std::string>& engine,
+                            base::Instant deadline);
+// The same, and whether the engine can show these folders to the tasks' containers.
 base::Result<> check_images_of(const job::JobSpec& spec,
                                const std::map<std::string, std::string>& environment,
                                const std::vector<std::string>& folders, base::Instant deadline);
@@ -38,6 +40,5 @@ base::Result<> check_hosts_of(const job::JobSpec& spec, const std::optional<std:
 bool asks_for_memory_or_cores(const job::JobSpec& spec);
 
 job::Gpus gpus_of_this_machine(const client::Context& context);
-local::Machine this_machine(const job::Gpus& gpus);
 
 }  // namespace gangrun::local::commands

@@ -1,10 +1,11 @@
 #include "ssh/node/host_facts.h"
 
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -17,6 +18,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "base/variable.h"
+#include "cluster/disk_room.h"
 #include "job/choice.h"
 #include "job/spec_names.h"
 #include "local/containment_choice.h"
@@ -25,8 +27,9 @@
 #include "net/interfaces.h"
 #include "process/engine.h"
 #include "process/levels.h"
+#include "process/program_output.h"
+#include "process/spawn.h"
 #include "ssh/folder_mark.h"
-#include "ssh/node/nvidia_smi.h"
 
 namespace gangrun::ssh::node {
 
@@ -60,13 +63,6 @@ std::string system_words() {
   return base::format("{} {} {}", names.sysname, names.release, names.machine);
 }
 
-// For this user.
-std::int64_t free_bytes_of(const std::string& folder) {
-  struct statvfs info {};
-  if (::statvfs(folder.c_str(), &info) != 0) return 0;
-  return static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
-}
-
 std::vector<std::string> own_addresses() {
   std::vector<std::string> addresses = net::local_addresses();
   addresses.resize(std::min(addresses.size(), ssh::kMaxOwnAddresses));
@@ -75,13 +71,23 @@ std::vector<std::string> own_addresses() {
 
 std::map<std::string, std::string> own_environment() {
   std::map<std::string, std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
+  for (const std::string& text : process::inherited_environment()) {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos) continue;
-    environment[std::string(text.substr(0, equals))] = text.substr(equals + 1);
+    environment[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return environment;
+}
+
+constexpr std::chrono::seconds kSmiLimit(10);
+constexpr std::size_t kMaxListBytes = std::size_t{1} << 20U;
+constexpr std::string_view kUuid = "(UUID: ";
+
+std::string uuid_in(std::string_view line) {
+  const std::size_t begin = line.find(kUuid);
+  if (begin == std::string_view::npos) return {};
+  const std::string_view rest = line.substr(begin + kUuid.size());
+  return std::string(rest.substr(0, rest.find(')')));
 }
 
 }  // namespace
@@ -119,7 +125,9 @@ Result<ssh::HelloMessage> hello_of(const KeeperOptions& options) {
   }
   hello.system = system_words();
   hello.folder = options.folder;
-  hello.free_bytes = free_bytes_of(options.folder);
+  if (const auto room = cluster::disk_room(options.folder); room.ok()) {
+    hello.free_bytes = static_cast<std::int64_t>(room->free);
+  }
   return hello;
 }
 
@@ -130,6 +138,29 @@ void set_environment(const std::map<std::string, std::string>& more) {
   for (const auto& [name, value] : more) {
     (void)::setenv(name.c_str(), value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): likewise
   }
+}
+
+std::vector<local::NvidiaGpu> gpus_in_list(std::string_view text) {
+  std::vector<local::NvidiaGpu> gpus;
+  for (const std::string& line : base::split(text, '\n')) {
+    const std::string uuid = uuid_in(line);
+    if (uuid.empty()) continue;
+    if (line.starts_with("GPU ")) {
+      gpus.push_back({uuid, {}});
+    } else if (!gpus.empty() && base::trim(line).starts_with("MIG ")) {
+      gpus.back().parts.push_back(uuid);
+    }
+  }
+  return gpus;
+}
+
+std::optional<std::vector<local::NvidiaGpu>> gpus_of_nvidia_smi() {
+  // Its driver makes this; without it there is nothing to ask for.
+  if (::access("/proc/driver/nvidia/version", F_OK) != 0) return std::nullopt;
+  const auto list = process::program_output(
+      {"nvidia-smi", "-L"}, std::chrono::steady_clock::now() + kSmiLimit, kMaxListBytes);
+  if (!list.ok()) return std::nullopt;
+  return gpus_in_list(*list);
 }
 
 }  // namespace gangrun::ssh::node

@@ -21,8 +21,8 @@
 #include "base/strings.h"
 #include "net/digests.h"
 #include "process/agent_processes.h"
-#include "process/foreign_process.h"
 #include "process/proc_fs.h"
+#include "process/process_handle.h"
 #include "process/wait_for.h"
 #include "ssh/node/work_folder.h"
 
@@ -93,7 +93,7 @@ std::optional<Holder> holder_of(int fd) {
 void tell_holder(int fd, int number) {
   const auto holder = holder_of(fd);
   if (!holder) return;
-  const auto process = process::ForeignProcess::open(holder->pid, holder->start_ticks);
+  const auto process = process::ProcessHandle::open(holder->pid, holder->start_ticks);
   // One that has ended has given it up.
   if (process.ok()) (void)process->signal(number);
 }
@@ -153,9 +153,9 @@ bool is_part_of_agent(std::string_view name) {
   return (is_hash || what == "try") && is_all_of(name.substr(dot + 1), "0123456789");
 }
 
-bool is_going(const std::string& path) {
+bool is_there(const std::string& path) {
   std::error_code failed;
-  return fs::exists(path + kGoingMark, failed);
+  return fs::exists(path, failed);
 }
 
 base::Result<> cannot_be_removed(const std::string& path, const std::error_code& why) {
@@ -225,16 +225,17 @@ std::string job_id_on_host(const std::string& job_id, const std::string& host) {
   return base::format("{}@{}@", job_id, name);
 }
 
+RunFolder::RunFolder(const std::string& path)
+    : path_(path), name_(fs::path(path).filename().string()) {}
+
 base::Result<RunFolder> RunFolder::open(const std::string& base, const std::string& job_id,
                                         const std::string& host, const std::string& name,
                                         base::Instant deadline, const OnPath& on_path) {
   if (name.find('/') != std::string::npos) {
     return base::invalid_argument(base::format("'{}' is no folder of a job", name));
   }
-  RunFolder folder;
+  RunFolder folder(base::format("{}/jobs/{}", base, name));
   folder.job_id_on_host_ = job_id_on_host(job_id, host);
-  folder.name_ = name;
-  folder.path_ = base::format("{}/jobs/{}", base, name);
   bool is_ours = false;
   if (!name.empty()) {
     GANGRUN_ASSIGN(is_ours, folder.lock(deadline));
@@ -291,7 +292,7 @@ base::Result<bool> RunFolder::lock(base::Instant deadline) {
     (void)process::wait_any_readable({}, std::chrono::steady_clock::now() + kLookAgain);
   }
   if (!is_at(path, lock_.get())) return false;
-  if (is_going(path_)) {
+  if (is_there(path_ + kGoingMark)) {
     // Whoever was killed while he removed it has caretakers, who go on.
     lock_.reset();
     return false;
@@ -304,16 +305,14 @@ base::Result<bool> RunFolder::lock(base::Instant deadline) {
 base::Result<> RunFolder::find_socket() {
   socket_ = path_ + "/master.sock";
   if (socket_.size() <= kMaxSocketPath) return {};
-  const std::string link = path_ + "/socket";
-  if (const auto known = base::read_file(link, kMaxSocketPath); known.ok()) {
-    socket_folder_ = *known;
-  } else {
+  read_socket_folder();
+  if (socket_folder_.empty()) {
     std::string made = kSocketFolder;
     if (::mkdtemp(made.data()) == nullptr) {
       return base::from_errno(errno, base::format("make a folder {}", kSocketFolder));
     }
     socket_folder_ = made;
-    GANGRUN_TRY(base::write_private_file(link, socket_folder_));
+    GANGRUN_TRY(base::write_private_file(path_ + "/socket", socket_folder_));
   }
   socket_ = socket_folder_ + "/master.sock";
   return {};
@@ -372,9 +371,7 @@ RunFolder::Removal RunFolder::remove_all(const std::string& base, const std::str
   Removal removal;
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(base + "/jobs", failed)) {
-    RunFolder folder;
-    folder.path_ = entry.path().string();
-    folder.name_ = entry.path().filename().string();
+    RunFolder folder(entry.path().string());
     if (folder.name_.substr(0, folder.name_.rfind('-')) != job_id) continue;
     if (!folder.take_back()) {
       removal.left = base::format("{}: the job has not ended there", folder.path_);
@@ -403,11 +400,8 @@ base::Result<std::optional<RunFolder>> RunFolder::open_kept(const std::string& b
   if (name.find('/') != std::string::npos || name.starts_with('.')) {
     return base::invalid_argument(base::format("'{}' is no folder of a job", name));
   }
-  RunFolder folder;
-  folder.name_ = name;
-  folder.path_ = base::format("{}/jobs/{}", base, name);
-  std::error_code failed;
-  if (!fs::exists(folder.path_ + kLock, failed) || is_going(folder.path_)) {
+  RunFolder folder(base::format("{}/jobs/{}", base, name));
+  if (!is_there(folder.path_ + kLock) || is_there(folder.path_ + kGoingMark)) {
     return std::optional<RunFolder>();
   }
   if (!folder.take_back()) {
@@ -438,18 +432,15 @@ bool RunFolder::read_holder() {
 }
 
 std::optional<RunFolder> RunFolder::take(const std::string& path) {
-  RunFolder folder;
-  folder.path_ = path;
-  folder.name_ = fs::path(path).filename().string();
+  RunFolder folder(path);
   if (!folder.take_back() || !folder.read_holder()) return std::nullopt;
   folder.read_socket_folder();
   return folder;
 }
 
 RunFolder::State RunFolder::state_of(const std::string& path) {
-  std::error_code failed;
   for (const char* mark : {kKeptMark, kLeftMark}) {
-    if (!is_going(path) && fs::exists(path + mark, failed)) return State::kNotOurs;
+    if (!is_there(path + kGoingMark) && is_there(path + mark)) return State::kNotOurs;
   }
   auto folder = take(path);
   if (!folder) return is_held_by_no_keeper(path) ? State::kBusy : State::kNotOurs;
@@ -460,9 +451,9 @@ RunFolder::State RunFolder::state_of(const std::string& path) {
 }
 
 bool RunFolder::remove_without_lock(const std::string& path) {
-  std::error_code failed;
-  if (fs::exists(path + kLock, failed)) return false;
+  if (is_there(path + kLock)) return false;
   // Another one may be at it.
+  std::error_code failed;
   fs::remove_all(path, failed);
   return true;
 }
@@ -472,7 +463,7 @@ RunFolder::State RunFolder::end_abandoned(const std::string& path) {
   if (state != State::kAbandoned) return state;
   auto folder = take(path);
   if (!folder) return State::kBusy;
-  if (!is_going(path) && WorkFolder(path).has_new()) {
+  if (!is_there(path + kGoingMark) && WorkFolder(path).has_new()) {
     folder->leave();
   } else {
     (void)folder->remove(std::chrono::steady_clock::now());
@@ -485,8 +476,8 @@ void RunFolder::sweep(const std::string& base, base::WallTime now) {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(base + "/jobs", failed)) {
     const std::string path = entry.path().string();
-    if (fs::exists(path + kKeptMark, failed)) continue;
-    const bool was_left = fs::exists(path + kLeftMark, failed);
+    if (is_there(path + kKeptMark)) continue;
+    const bool was_left = is_there(path + kLeftMark);
     if (now - last_change(path) < (was_left ? base::Duration(kKept) : kAbandonedFor)) continue;
     if (remove_without_lock(path)) continue;
     if (!was_left) {

@@ -95,7 +95,7 @@ class RunFolder {
   static void sweep(const std::string& base, base::WallTime now);
 
  private:
-  RunFolder() = default;
+  explicit RunFolder(const std::string& path);
   base::Result<> make(const std::string& host);
   // False: there is none any more.
   base::Result<bool> lock(base::Instant deadline);

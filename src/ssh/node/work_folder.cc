@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -13,7 +14,6 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
-#include "base/unique_fd.h"
 
 namespace gangrun::ssh::node {
 
@@ -31,6 +31,16 @@ bool is_given(const cluster::FoundOutput& output) {
   const auto parts = base::split(output.name, '/');
   return output.kind == cluster::FoundOutput::Kind::kLink && parts.size() == 3 &&
          parts[0] == "gangrun-tasks" && parts[2] == output.at;
+}
+
+// A name, relative to the folder, is of something in it.
+Result<> check_name(const std::string& name) {
+  const std::filesystem::path path(name);
+  if (!path.empty() && !path.is_absolute() &&
+      std::none_of(path.begin(), path.end(), [](const auto& part) { return part == ".."; })) {
+    return {};
+  }
+  return base::invalid_argument(base::format("'{}' is no file of a working folder", name));
 }
 
 // All folders that have one of these in them.
@@ -75,15 +85,36 @@ Result<> add_ends_of_links(const std::string& folder, cluster::FoundOutputs& all
 // Receiving.
 
 Result<> WorkFolder::begin_file(const ssh::FileMessage& file) {
-  GANGRUN_TRY(file_.begin(path_, file));
+  if (file_.valid()) {
+    return base::invalid_argument(
+        base::format("{}/{} is not whole: {} bytes are missing", path_, name_, left_));
+  }
+  GANGRUN_TRY(check_name(file.name));
   name_ = file.name;
   while (name_.ends_with('/')) name_.pop_back();
-  return file_.is_whole() ? note_whole() : Result<>();
+  const std::string path = base::format("{}/{}", path_, file.name);
+  left_ = file.size;
+  if (file.is_folder) {
+    GANGRUN_TRY(base::make_folders(path, 0700));
+    return note_whole();
+  }
+  GANGRUN_TRY(base::make_folders(std::filesystem::path(path).parent_path().string(), 0700));
+  const mode_t mode = file.is_executable ? 0700 : 0600;
+  file_.reset(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+  if (!file_.valid()) return base::from_errno(errno, base::format("open {}", path));
+  return add("");
 }
 
 Result<> WorkFolder::add(std::string_view bytes) {
-  GANGRUN_TRY(file_.add(bytes));
-  return file_.is_whole() ? note_whole() : Result<>();
+  if (!file_.valid() || bytes.size() > left_) {
+    return base::invalid_argument("bytes of a file came that nobody announced");
+  }
+  left_ -= bytes.size();
+  GANGRUN_TRY(base::write_all(file_.get(), bytes, base::format("{}/{}", path_, name_)));
+  if (left_ > 0) return {};
+  // A program that is open for writing cannot be executed.
+  file_.reset();
+  return note_whole();
 }
 
 // Once it is closed: on NFS that changes it.
@@ -126,10 +157,7 @@ Result<WorkFolder::Stamps> WorkFolder::brought() const {
 
 Result<WorkFolder::Written> WorkFolder::written(const std::vector<std::string>& names, bool new_too,
                                                 std::uint64_t limit) const {
-  for (const std::string& name : names) {
-    if (!leads_out(name)) continue;
-    return base::invalid_argument(base::format("'{}' is no file of a working folder", name));
-  }
+  for (const std::string& name : names) GANGRUN_TRY(check_name(name));
   GANGRUN_ASSIGN(auto named, cluster::find_outputs(path_, {.names = names, .is_known = is_given}));
   Written written{std::move(named.found), {}, std::move(named.odd), std::move(named.missing)};
   if (!new_too) return written;

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "cluster/found_outputs.h"
 #include "ssh/keeper_messages.h"
-#include "ssh/node/incoming_file.h"
 
 namespace gangrun::ssh::node {
 
@@ -24,8 +24,8 @@ class WorkFolder {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // A file comes, and then its bytes; or a folder. An error names it; one that leads out of the
-  // folder is none.
+  // A file comes, one after another, and then its bytes; or a folder. An error names it; one that
+  // leads out of the folder is none.
   base::Result<> begin_file(const ssh::FileMessage& file);
   base::Result<> add(std::string_view bytes);
 
@@ -60,8 +60,9 @@ class WorkFolder {
   [[nodiscard]] base::Result<Stamps> brought() const;
   std::string path_;
   std::string notes_;
-  IncomingFile file_;
-  std::string name_;  // of that
+  base::UniqueFd file_;  // that comes, until it is whole
+  std::string name_;     // of that, or of the last one
+  std::uint64_t left_ = 0;
 };
 
 }  // namespace gangrun::ssh::node

@@ -1,4 +1,4 @@
-#include "agent/exec_rest.h"
+#include "agent/execs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@ namespace gangrun::agent {
 namespace {
 
 // The kill itself is tested in tests/integration/test_exec.py.
-TEST(ExecRestTest, NoTwoCommandsHaveTheSameMark) {
+TEST(ExecsTest, NoTwoCommandsHaveTheSameMark) {
   EXPECT_NE(exec_mark(1), exec_mark(1));
   EXPECT_NE(exec_mark(1), exec_mark(2));
 }
