@@ -1,18 +1,19 @@
 #include "ssh/folder_mark.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <string_view>
 #include <utility>
 
+#include "base/folder.h"
 #include "base/format.h"
-#include "base/unique_fd.h"
+#include "base/letters.h"
 #include "net/digests.h"
 
 namespace gangrun::ssh {
@@ -35,8 +36,7 @@ std::string path_of(const std::string& folder, const std::string& name) {
 bool is_name_of_mark(std::string_view name) {
   if (!name.starts_with(kBeginning)) return false;
   const std::string_view digits = name.substr(kBeginning.size());
-  return digits.size() == 2 * kRandomBytes &&
-         digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return digits.size() == 2 * kRandomBytes && std::ranges::all_of(digits, base::is_small_hex_digit);
 }
 
 // Empty, ours, long there, and nobody holds it. `now`: of the same clock, which may be a server's.
@@ -50,15 +50,16 @@ bool is_left(int folder, const char* name, std::time_t now) {
 
 // Those of gangrun that was killed.
 void remove_left(const std::string& folder, std::time_t now) {
-  DIR* entries = ::opendir(folder.c_str());
-  if (entries == nullptr) return;
+  const base::Folder entries = base::open_folder(folder);
+  if (!entries) return;
+  const int fd = ::dirfd(entries.get());
   for (int i = 0; i < kMaxEntries; ++i) {
-    const dirent* entry = ::readdir(entries);  // NOLINT(concurrency-mt-unsafe): it is ours alone
+    const dirent* entry =
+        ::readdir(entries.get());  // NOLINT(concurrency-mt-unsafe): it is ours alone
     if (entry == nullptr) break;
-    if (!is_name_of_mark(entry->d_name) || !is_left(::dirfd(entries), entry->d_name, now)) continue;
-    (void)::unlinkat(::dirfd(entries), entry->d_name, 0);
+    if (!is_name_of_mark(entry->d_name) || !is_left(fd, entry->d_name, now)) continue;
+    (void)::unlinkat(fd, entry->d_name, 0);
   }
-  ::closedir(entries);
 }
 
 }  // namespace

@@ -7,12 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <type_traits>
 #include <utility>
 
 #include "base/files.h"
 #include "base/format.h"
-#include "base/overloaded.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
 #include "net/digests.h"
@@ -61,8 +59,6 @@ constexpr const char* kShellScript =
 // After the end of its output.
 constexpr std::chrono::seconds kEndLimit(2);
 
-void set_non_blocking(int fd) { (void)::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
-
 // False: nothing will come any more.
 bool read_some(int fd, std::string& into) {
   char buffer[kReadBytes];
@@ -83,39 +79,28 @@ base::Error unconfirmed() {
 
 // The result, once the host has said its last word: that it has done all, or cannot.
 std::optional<base::Result<>> last_word_in(const base::Json& json) {
-  using Word = std::optional<base::Result<>>;
   const auto message = keeper_message_from_json(json);
   if (!message.ok()) {
     return base::Result<>(base::unavailable(
         base::format("what it says is not understood: {}", message.error().message)));
   }
-  return std::visit(
-      base::Overloaded{
-          [](const LeavingMessage& /*each*/) { return Word(base::Result<>(unconfirmed())); },
-          [](const RemovedMessage& removed) {
-            if (removed.left.empty()) return Word(base::Result<>());
-            return Word(base::Result<>(base::unavailable(base::their_words(removed.left))));
-          },
-          [](const base::OneOf<HelloMessage, BeginMessage, BegunMessage, FileMessage, StartMessage,
-                               AdoptMessage, ReleaseOthersMessage, StopMessage, PingMessage,
-                               BringMessage, EndMessage, RemoveMessage, WaitingMessage,
-                               AllocatedMessage, EndedMessage, OutputMessage, BroughtMessage,
-                               RefusedMessage, LogsTakenMessage, PongMessage, LogsGoneMessage> auto&
-             /*other*/) { return Word(); },
-      },
-      *message);
+  if (std::holds_alternative<LeavingMessage>(*message)) return base::Result<>(unconfirmed());
+  const auto* removed = std::get_if<RemovedMessage>(&*message);
+  if (removed == nullptr) return std::nullopt;
+  if (removed->left.empty()) return base::Result<>();
+  return base::Result<>(base::unavailable(base::their_words(removed->left)));
 }
 
 std::string new_marker() { return "gangrun-" + net::to_hex(net::random_bytes(8)); }
 
 }  // namespace
 
-base::Result<std::shared_ptr<AgentFile>> AgentFile::open(const std::string& path) {
-  auto file = std::make_shared<AgentFile>();
-  GANGRUN_ASSIGN(file->content_, base::read_file(path, kMaxAgentBytes));
+base::Result<AgentFile> read_agent_file(const std::string& path) {
+  AgentFile file;
+  GANGRUN_ASSIGN(file.content, base::read_file(path, kMaxAgentBytes));
   net::Sha256Stream hash;
-  hash.put(file->content_);
-  file->hash_ = net::to_hex(hash.finish());
+  hash.put(file.content);
+  file.hash = net::to_hex(hash.finish());
   return file;
 }
 
@@ -150,8 +135,8 @@ void HostLink::open(const std::string& folder_mark) {
   login.marker = script_->marker();
   login.host = host_;
   login.folder_mark = folder_mark;
-  login.agent_hash = options_.agent->hash();
-  login.agent_bytes = options_.agent->content().size();
+  login.agent_hash = options_.agent.hash;
+  login.agent_bytes = options_.agent.content.size();
   queue(login_script(login));
   limit_ = loop_.after(kShellLimit, [this] {
     const std::string said = login_words(script_->noise() + script_->rest(), said_);
@@ -185,7 +170,9 @@ base::Result<> HostLink::start_ssh() {
   output_ = std::move(out.read);
   errors_ = std::move(err.read);
   alive_end_ = std::move(alive.write);
-  for (const int fd : {input_.get(), output_.get(), errors_.get()}) set_non_blocking(fd);
+  for (const int fd : {input_.get(), output_.get(), errors_.get()}) {
+    process::set_non_blocking(fd);
+  }
   readable_ = loop_.watch_readable(output_.get(), [this] { on_output(); });
   errors_readable_ = loop_.watch_readable(errors_.get(), [this] { on_errors(); });
   ended_ = loop_.watch_readable(ssh_->end_fd(), [this] { on_process_end(); });
@@ -198,7 +185,7 @@ void HostLink::send(const Frame& frame) {
 
 void HostLink::queue(std::string_view bytes) {
   if (!input_.valid()) return;
-  if (unsent_bytes() + bytes.size() > kMaxUnsentBytes + options_.agent->content().size()) {
+  if (unsent_bytes() + bytes.size() > kMaxUnsentBytes + options_.agent.content.size()) {
     return fail("takes nothing of what is sent to it");
   }
   out_.append(bytes);
@@ -260,42 +247,34 @@ void HostLink::await_copy() {
 }
 
 void HostLink::on_script(const ScriptLine& line) {
-  std::visit(
-      base::Overloaded{[this](const NeedsAgent&) {
-                         if (is_copying_) return fail("asks twice for gangrun-agent");
-                         is_copying_ = true;
-                         await_copy();
-                         queue(options_.agent->content());
-                       },
-                       [this](const HasAgent&) {
-                         state_ = State::kHello;
-                         is_copying_ = false;
-                         limit_ = loop_.after(kHelloLimit, [this] { fail("says no hello"); });
-                       },
-                       [this](const OtherMachine& other) {
-                         if (other.what.empty()) {
-                           return fail("has no `uname` in the folders of its PATH");
-                         }
-                         fail(base::format("is {}; this gangrun has an agent for Linux x86_64 only",
-                                           base::their_words(other.what, kMaxWhat)));
-                       },
-                       [this](const NoFolder& none) {
-                         fail(base::format(
-                             "has no folder for gangrun-agent: {}; `ssh: {{folder: PATH}}` in a "
-                             "job file names another",
-                             base::their_words(none.why, kMaxWhy)));
-                       },
-                       [this](const AgentNotKept& lost) {
-                         fail(base::format("could not keep gangrun-agent: {}",
-                                           base::their_words(lost.why, kMaxWhy)));
-                       },
-                       [this](const OtherWord& /*other*/) {
-                         fail(
-                             "has a login that reads what is for its shell: a file such as "
-                             "~/.bashrc reads standard input, which it must not without a "
-                             "terminal");
-                       }},
-      line);
+  switch (line.word) {
+    case ScriptWord::kNeedsAgent:
+      if (is_copying_) return fail("asks twice for gangrun-agent");
+      is_copying_ = true;
+      await_copy();
+      return queue(options_.agent.content);
+    case ScriptWord::kHasAgent:
+      state_ = State::kHello;
+      is_copying_ = false;
+      limit_ = loop_.after(kHelloLimit, [this] { fail("says no hello"); });
+      return;
+    case ScriptWord::kOtherMachine:
+      if (line.rest.empty()) return fail("has no `uname` in the folders of its PATH");
+      return fail(base::format("is {}; this gangrun has an agent for Linux x86_64 only",
+                               base::their_words(line.rest, kMaxWhat)));
+    case ScriptWord::kNoFolder:
+      return fail(
+          base::format("has no folder for gangrun-agent: {}; `ssh: {{folder: PATH}}` in a job file "
+                       "names another",
+                       base::their_words(line.rest, kMaxWhy)));
+    case ScriptWord::kAgentNotKept:
+      return fail(
+          base::format("could not keep gangrun-agent: {}", base::their_words(line.rest, kMaxWhy)));
+    case ScriptWord::kOther:
+      return fail(
+          "has a login that reads what is for its shell: a file such as ~/.bashrc reads standard "
+          "input, which it must not without a terminal");
+  }
 }
 
 void HostLink::read_frames() {
@@ -317,42 +296,22 @@ void HostLink::read_frames() {
 }
 
 void HostLink::on_hello(const Frame& frame) {
-  std::visit(base::Overloaded{
-                 [this](const MessageFrame& first) { on_first_message(first.message); },
-                 [this](const base::OneOf<OpenFrame, StreamFrame, LogFrame, FileFrame> auto&) {
-                   fail("is not understood: no hello came first");
-                 },
-             },
-             frame);
-}
-
-void HostLink::on_first_message(const base::Json& json) {
-  auto message = keeper_message_from_json(json);
+  const auto* first = std::get_if<MessageFrame>(&frame);
+  if (first == nullptr) return fail("is not understood: no hello came first");
+  auto message = keeper_message_from_json(first->message);
   if (!message.ok()) {
     return fail(base::format("is not understood: {}", message.error().message));
   }
-  std::visit(
-      base::Overloaded{
-          [this](const RefusedMessage& refused) {
-            fail(base::format("refuses: {}", base::their_words(refused.detail)));
-          },
-          [this](HelloMessage& hello) {
-            hello_ = std::move(hello);
-            state_ = State::kUp;
-            heard_at_ = loop_.now();
-            limit_.reset();
-            callbacks_.on_up();
-          },
-          [this](
-              base::OneOf<BeginMessage, BegunMessage, FileMessage, StartMessage, AdoptMessage,
-                          ReleaseOthersMessage, StopMessage, PingMessage, BringMessage, EndMessage,
-                          RemoveMessage, WaitingMessage, AllocatedMessage, EndedMessage,
-                          OutputMessage, BroughtMessage, RemovedMessage, LogsTakenMessage,
-                          LeavingMessage, PongMessage, LogsGoneMessage> auto&) {
-            fail("is not understood: no hello came first");
-          },
-      },
-      *message);
+  if (const auto* refused = std::get_if<RefusedMessage>(&*message)) {
+    return fail(base::format("refuses: {}", base::their_words(refused->detail)));
+  }
+  auto* hello = std::get_if<HelloMessage>(&*message);
+  if (hello == nullptr) return fail("is not understood: no hello came first");
+  hello_ = std::move(*hello);
+  state_ = State::kUp;
+  heard_at_ = loop_.now();
+  limit_.reset();
+  callbacks_.on_up();
 }
 
 void HostLink::on_errors() {
@@ -471,13 +430,9 @@ std::optional<base::Result<>> HostLink::last_word() {
   while (true) {
     const auto frame = frames_.next();
     if (!frame.ok() || !*frame) return std::nullopt;
-    auto word = std::visit(
-        base::Overloaded{[](const MessageFrame& each) { return last_word_in(each.message); },
-                         [](const base::OneOf<OpenFrame, StreamFrame, LogFrame, FileFrame> auto&) {
-                           return std::optional<base::Result<>>();
-                         }},
-        **frame);
-    if (word) return word;
+    const auto* each = std::get_if<MessageFrame>(&**frame);
+    if (each == nullptr) continue;
+    if (auto word = last_word_in(each->message)) return word;
   }
 }
 

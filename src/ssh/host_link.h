@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,25 +19,18 @@ namespace gangrun::ssh {
 // The most that may wait for a host to take it, beside the agent's program.
 inline constexpr std::size_t kMaxUnsentBytes = std::size_t{64} << 20U;
 
-// The program that travels, read when the first host asks for it.
-class AgentFile {
- public:
-  // Reads it once to know its hash.
-  static base::Result<std::shared_ptr<AgentFile>> open(const std::string& path);
-
-  [[nodiscard]] const std::string& hash() const { return hash_; }
-  [[nodiscard]] const std::string& content() const { return content_; }
-
- private:
-  std::string hash_;  // SHA-256, in hexadecimal digits
-  std::string content_;
+// The program that travels.
+struct AgentFile {
+  std::string hash;  // SHA-256, in hexadecimal digits
+  std::string content;
 };
+base::Result<AgentFile> read_agent_file(const std::string& path);
 
 // The settings that are the same for all hosts of a job.
 struct LinkOptions {
   SshCall ssh;
   LoginInput login;  // without marker, host, agent and folder_mark
-  std::shared_ptr<const AgentFile> agent;
+  AgentFile agent;
 };
 
 // One connection to a host by ssh, until its keeper has said hello, and from then on. It can be
@@ -73,6 +65,7 @@ class HostLink {
 
   // Nothing happens where the link is not up. A host that lets kMaxUnsentBytes wait is given up.
   void send(const Frame& frame);
+  void send(const KeeperMessage& message) { send(MessageFrame{to_json(message)}); }
   // Ends a link that is up, as the host does what no host of ours does: "sends …".
   void give_up(std::string sentence) { fail(std::move(sentence)); }
   // Likewise, as its keeper is gone ("has lost …"). Another one may come.
@@ -97,7 +90,6 @@ class HostLink {
   void on_script(const ScriptLine& line);
   void read_frames();
   void on_hello(const Frame& frame);
-  void on_first_message(const base::Json& json);
   void on_process_end();
   [[nodiscard]] std::string end_sentence(const base::Result<std::optional<process::Exit>>& exit);
   void down(std::string sentence, bool can_pass);

@@ -4,8 +4,6 @@
 #include <utility>
 #include <variant>
 
-#include "base/overloaded.h"
-
 namespace gangrun::ssh {
 
 namespace {
@@ -14,13 +12,8 @@ constexpr std::chrono::milliseconds kPauseOfTries(500);
 
 // The only thing that a keeper says without being asked: somebody has told it to end.
 bool says_leaving(const Frame& frame) {
-  return std::visit(
-      base::Overloaded{
-          [](const MessageFrame& each) { return each.message == to_json(LeavingMessage{}); },
-          [](const base::OneOf<OpenFrame, StreamFrame, LogFrame, FileFrame> auto&) {
-            return false;
-          }},
-      frame);
+  const auto* each = std::get_if<MessageFrame>(&frame);
+  return each != nullptr && each->message == to_json(LeavingMessage{});
 }
 
 }  // namespace
@@ -81,8 +74,7 @@ void HostLinks::opened(std::size_t index) {
   open_next();
 }
 
-void HostLinks::open_all(std::function<void()> on_settled) {
-  on_settled_ = std::move(on_settled);
+bool HostLinks::open_all(base::Instant deadline, const std::function<bool()>& is_cancelled) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     set_callbacks(i, {.on_up = [this, i] { settle(i, std::nullopt); },
                       .on_frame =
@@ -103,13 +95,18 @@ void HostLinks::open_all(std::function<void()> on_settled) {
                       .on_drained = [] {}});
     open(i);
   }
+  return loop_.run_until([&] { return settled_ == entries_.size() || is_cancelled(); }, deadline);
 }
 
 void HostLinks::settle(std::size_t index, std::optional<base::Error> trouble) {
   Entry& entry = entries_[index];
   entry.trouble = std::move(trouble);
-  if (std::exchange(entry.is_settled, true)) return;
-  if (++settled_ == entries_.size() && on_settled_) std::exchange(on_settled_, nullptr)();
+  if (!std::exchange(entry.is_settled, true)) ++settled_;
+}
+
+void HostLinks::keep_pinging() {
+  for (const Entry& entry : entries_) entry.link->send(PingMessage{});
+  ping_ = loop_.after(kPingInterval, [this] { keep_pinging(); });
 }
 
 }  // namespace gangrun::ssh

@@ -36,9 +36,9 @@ class HostLinks {
   // Opens the link, once fewer than kOpenedAtOnce are being opened.
   void open(std::size_t index);
 
-  // Before any callbacks are set: opens all. `on_settled` is called once, when each link is up, or
-  // is down and will not come up.
-  void open_all(std::function<void()> on_settled);
+  // Before any callbacks are set: opens all, and returns when each link is up, or is down and will
+  // not come up; false at the deadline. Or when it is cancelled.
+  bool open_all(base::Instant deadline, const std::function<bool()>& is_cancelled);
   // Why the link did not come up then; none: it did, or open_all() was not called.
   [[nodiscard]] const std::optional<base::Error>& trouble(std::size_t index) const {
     return entries_[index].trouble;
@@ -46,6 +46,9 @@ class HostLinks {
   [[nodiscard]] const std::string& working_folder() const { return options_.login.working_folder; }
   // Why no host can be known to have the working folder; empty: it can.
   [[nodiscard]] const std::string& no_mark() const { return no_mark_; }
+
+  // From now on: a keeper that hears nothing takes its client for gone.
+  void keep_pinging();
 
  private:
   struct Entry {
@@ -70,7 +73,7 @@ class HostLinks {
   std::deque<std::size_t> queue_;
   std::size_t opening_ = 0;
   std::size_t settled_ = 0;
-  std::function<void()> on_settled_;
+  net::Timer ping_;
   // While links are being opened.
   std::unique_ptr<FolderMark> mark_;
   std::string no_mark_;

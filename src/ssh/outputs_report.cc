@@ -33,12 +33,12 @@ std::string names_words(const std::vector<std::string>& names) {
 
 void add_left(const HostReport& host, std::int64_t limit_mib, bool are_kept,
               std::vector<std::string>& sentences) {
-  if (host.left_files == 0) return;
-  sentences.push_back(
-      base::format("{} of host {} ({}) over outputs_limit ({}) {} in {}{}, for `gangrun fetch`: {}",
-                   count_words(host.left_files), host.host, base::size_text(host.left_bytes),
-                   job::memory_text(limit_mib), host.left_files == 1 ? "stays" : "stay",
-                   host.folder, are_kept ? "" : " for a day", names_words(host.left)));
+  if (host.said.left_files == 0) return;
+  sentences.push_back(base::format(
+      "{} of host {} ({}) over outputs_limit ({}) {} in {}{}, for `gangrun fetch`: {}",
+      count_words(host.said.left_files), host.host, base::size_text(host.said.left_bytes),
+      job::memory_text(limit_mib), host.said.left_files == 1 ? "stays" : "stay", host.folder,
+      are_kept ? "" : " for a day", names_words(host.said.left)));
 }
 
 }  // namespace
@@ -66,24 +66,26 @@ std::vector<std::string> outputs_report(const std::vector<HostReport>& hosts,
   }
   for (const HostReport& host : hosts) {
     add_left(host, limit_mib, are_kept, sentences);
-    if (host.odd_files > 0) {
+    if (host.said.odd_files > 0) {
       sentences.push_back(base::format(
           "what tasks have made on host {} cannot all be brought, and stays in {}{}: {}", host.host,
-          host.folder, are_kept ? "" : " for a day", cluster::odd_words(host.odd, host.odd_files)));
+          host.folder, are_kept ? "" : " for a day",
+          cluster::odd_words(host.said.odd, host.said.odd_files)));
     }
-    if (!host.missing.empty()) {
-      sentences.push_back(
-          base::format("no task on host {} has written {}", host.host, names_words(host.missing)));
+    if (!host.said.missing.empty()) {
+      sentences.push_back(base::format("no task on host {} has written {}", host.host,
+                                       names_words(host.said.missing)));
     }
-    if (host.is_gone) {
+    if (host.said.is_gone) {
       sentences.push_back(base::format(
           "what tasks have written on host {} was not brought, and is lost: {} is gone", host.host,
           host.folder));
-    } else if (!host.failure.empty()) {
-      sentences.push_back(base::format(
-          "what tasks have written on host {} was not all brought, and stays in {}{}, "
-          "for `gangrun fetch`: {}",
-          host.host, host.folder, are_kept ? "" : " for a day", base::their_words(host.failure)));
+    } else if (!host.said.failure.empty()) {
+      sentences.push_back(
+          base::format("what tasks have written on host {} was not all brought, and stays in {}{}, "
+                       "for `gangrun fetch`: {}",
+                       host.host, host.folder, are_kept ? "" : " for a day",
+                       base::their_words(host.said.failure)));
     }
   }
   if (are_kept && !keepers.empty()) {

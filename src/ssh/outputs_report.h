@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/found_outputs.h"
+#include "ssh/keeper_messages.h"
 
 namespace gangrun::ssh {
 
@@ -15,15 +15,7 @@ struct HostReport {
   std::uint64_t files = 0;
   std::uint64_t folders = 0;  // empty ones
   std::uint64_t bytes = 0;
-  // As the host says: over the limit, and not there at all.
-  std::vector<std::string> left{};
-  std::uint64_t left_files = 0;
-  std::uint64_t left_bytes = 0;
-  std::vector<cluster::OddOutput> odd{};  // that cannot be brought
-  std::uint64_t odd_files = 0;
-  std::vector<std::string> missing{};
-  std::string failure{};  // empty: all was brought
-  bool is_gone = false;   // the folder
+  BroughtMessage said{};  // by the host; its failure may be ours
 };
 
 // One sentence for each thing that its user is to know; of the hosts that are like others, one for

@@ -23,9 +23,9 @@ TEST(OutputsReport, HostsThatAreLikeOthersShareASentence) {
 
 TEST(OutputsReport, WhatIsOverTheLimitIsNamed) {
   HostReport host = report("gpu1", 0, 0);
-  host.left = {"model.bin"};
-  host.left_files = 1;
-  host.left_bytes = std::uint64_t{3} << 29U;
+  host.said.left = {"model.bin"};
+  host.said.left_files = 1;
+  host.said.left_bytes = std::uint64_t{3} << 29U;
   EXPECT_THAT(outputs_report({host}, "/o", 256, false),
               ElementsAre("1 file of host gpu1 (1.5 GiB) over outputs_limit (256 MiB) stays "
                           "in /c/wine-1-ab/work for a day, for `gangrun fetch`: \"model.bin\""));
@@ -33,8 +33,8 @@ TEST(OutputsReport, WhatIsOverTheLimitIsNamed) {
 
 TEST(OutputsReport, WhatIsMissingAndWhatWasNotBroughtIsTold) {
   HostReport host = report("gpu1", 0, 0);
-  host.missing = {"model"};
-  host.failure = "No space left on device";
+  host.said.missing = {"model"};
+  host.said.failure = "No space left on device";
   EXPECT_THAT(
       outputs_report({host}, "/o", 256, false),
       ElementsAre("no task on host gpu1 has written \"model\"",
@@ -45,8 +45,8 @@ TEST(OutputsReport, WhatIsMissingAndWhatWasNotBroughtIsTold) {
 TEST(OutputsReport, WhatCannotBeBroughtIsNamedAndEmptyFoldersAreCounted) {
   HostReport host = report("gpu1", 1, 1);
   host.folders = 2;
-  host.odd = {{"pipe", "a FIFO"}};
-  host.odd_files = 3;
+  host.said.odd = {{"pipe", "a FIFO"}};
+  host.said.odd_files = 3;
   EXPECT_THAT(outputs_report({host}, "/o", 256, false),
               ElementsAre("1 file and 2 empty folders (1 B) that tasks have written on gpu1 are in "
                           "/o",
@@ -56,8 +56,8 @@ TEST(OutputsReport, WhatCannotBeBroughtIsNamedAndEmptyFoldersAreCounted) {
 
 TEST(OutputsReport, AFolderThatIsGoneKeepsNothing) {
   HostReport host = report("gpu1", 0, 0);
-  host.failure = "its folder is gone";
-  host.is_gone = true;
+  host.said.failure = "its folder is gone";
+  host.said.is_gone = true;
   EXPECT_THAT(outputs_report({host}, "/o", 256, false),
               ElementsAre("what tasks have written on host gpu1 was not brought, and is lost: "
                           "/c/wine-1-ab/work is gone"));

@@ -181,9 +181,11 @@ std::vector<std::string> ssh_with_options(const SshCall& call) {
   return argv;
 }
 
-std::string first_word(std::string_view line) {
-  return std::string(line.substr(0, line.find(' ')));
-}
+constexpr std::pair<std::string_view, ScriptWord> kScriptWords[] = {
+    {"send", ScriptWord::kNeedsAgent},      {"agent", ScriptWord::kHasAgent},
+    {"machine", ScriptWord::kOtherMachine}, {"folders", ScriptWord::kNoFolder},
+    {"lost", ScriptWord::kAgentNotKept},
+};
 
 }  // namespace
 
@@ -250,14 +252,13 @@ std::optional<ScriptLine> ScriptReader::next() {
       continue;
     }
     const std::string said = line.substr(mark + marker_.size() + 1);
-    const std::string word = first_word(said);
-    std::string rest = said.size() > word.size() ? said.substr(word.size() + 1) : std::string();
-    if (word == "send") return NeedsAgent{};
-    if (word == "agent") return HasAgent{};
-    if (word == "machine") return OtherMachine{std::move(rest)};
-    if (word == "folders") return NoFolder{std::move(rest)};
-    if (word == "lost") return AgentNotKept{std::move(rest)};
-    return OtherWord{std::move(line)};
+    const std::string word = said.substr(0, said.find(' '));
+    for (const auto& [known, meaning] : kScriptWords) {
+      if (word == known) {
+        return ScriptLine{meaning, said.substr(std::min(word.size() + 1, said.size()))};
+      }
+    }
+    return ScriptLine{};
   }
 }
 

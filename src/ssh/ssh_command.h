@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "job/spec.h"
@@ -56,24 +55,21 @@ std::vector<std::string> ssh_command_to(const std::string& host, const SshCall& 
 // no more than what every Linux has. What it says are the lines below.
 std::string login_script(const LoginInput& input);
 
-// The words of the script.
-struct NeedsAgent {};  // its bytes are to follow now
-struct HasAgent {};    // from here on frames follow
-struct OtherMachine {
-  std::string what;
-};  // "Linux aarch64"
-struct NoFolder {
-  std::string why;
-};  // for each folder: what is wrong with it
-struct AgentNotKept {
-  std::string why;
+// A line of the script.
+enum class ScriptWord {
+  kNeedsAgent,    // its bytes are to follow now
+  kHasAgent,      // from here on frames follow
+  kOtherMachine,  // "Linux aarch64"
+  kNoFolder,      // for each folder: what is wrong with it
+  kAgentNotKept,  // why
+  kOther,  // nothing that the script says, though with the marker: something else has read it
 };
-// The marker is in it, and nothing that the script says: something else has read the script.
-struct OtherWord {
-  std::string line;
+struct ScriptLine {
+  ScriptWord word = ScriptWord::kOther;
+  std::string rest;  // what follows the word
+
+  friend bool operator==(const ScriptLine&, const ScriptLine&) = default;
 };
-using ScriptLine =
-    std::variant<NeedsAgent, HasAgent, OtherMachine, NoFolder, AgentNotKept, OtherWord>;
 
 // Finds the script's lines among what a login says beside them.
 class ScriptReader {

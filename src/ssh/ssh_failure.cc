@@ -129,13 +129,14 @@ bool is_own(std::string_view line) {
                              [line](std::string_view each) { return line.starts_with(each); });
 }
 
-std::vector<std::string> own_lines(std::string_view said) {
-  std::vector<std::string> own;
+// Those that say something, without blanks around it.
+std::vector<std::string> lines_of(std::string_view said) {
+  std::vector<std::string> lines;
   for (const std::string& line : base::split(said, '\n')) {
     const std::string_view trimmed = base::trim(line);
-    if (is_own(trimmed)) own.emplace_back(trimmed);
+    if (!trimmed.empty()) lines.emplace_back(trimmed);
   }
-  return own;
+  return lines;
 }
 
 const Failure* first_failure(const std::vector<std::string>& lines) {
@@ -207,7 +208,8 @@ struct Found {
 };
 
 Found find_failure(std::string_view said) {
-  const std::vector<std::string> own = own_lines(said);
+  std::vector<std::string> own = lines_of(said);
+  std::erase_if(own, [](const std::string& line) { return !is_own(line); });
   const std::vector<std::string> of_jump = lines_of_jump(own);
   Found found{first_failure(of_jump), true};
   if (found.failure == nullptr) return {first_failure(own)};
@@ -224,34 +226,23 @@ Found find_failure(std::string_view said) {
 }
 
 std::string with_host(std::string_view sentence, const std::string& host) {
-  constexpr std::string_view kHost = "{0}";
-  std::string text(sentence);
-  std::size_t at = 0;
-  while ((at = text.find(kHost, at)) != std::string::npos) {
-    text.replace(at, kHost.size(), host);
-    at += host.size();
-  }
-  return text;
+  return fmt::format(fmt::runtime(sentence), host);
 }
 
 // If the connection was closed before it began, no host has said anything: another line is of
 // what leads there from here.
 std::string line_of_way(std::string_view said) {
-  for (const std::string& line : base::split(said, '\n')) {
-    const std::string_view trimmed = base::trim(line);
-    if (!trimmed.empty() && !is_own(trimmed)) return std::string(trimmed);
-  }
-  return {};
+  const auto lines = lines_of(said);
+  const auto other = std::ranges::find_if_not(lines, is_own);
+  return other == lines.end() ? std::string() : *other;
 }
 
 // The line that says it, or the last one.
 std::string line_of(std::string_view said, std::string_view part) {
   std::string last;
-  for (const std::string& line : base::split(said, '\n')) {
-    const std::string_view trimmed = base::trim(line);
-    if (trimmed.empty()) continue;
-    last = trimmed;
-    if (!part.empty() && is_own(trimmed) && line.find(part) != std::string::npos) break;
+  for (const std::string& line : lines_of(said)) {
+    last = line;
+    if (!part.empty() && is_own(line) && line.find(part) != std::string::npos) break;
   }
   return base::shorten(base::harmless_sentence(last), kMaxLastLine);
 }
@@ -286,9 +277,8 @@ std::string failure_sentence(const std::string& host, std::string_view standard_
 std::string login_words(std::string_view output, std::string_view standard_error) {
   std::string words(base::trim(output));
   std::string last;
-  for (const std::string& line : base::split(standard_error, '\n')) {
-    const std::string_view trimmed = base::trim(line);
-    if (!trimmed.empty() && !is_own(trimmed)) last = trimmed;
+  for (const std::string& line : lines_of(standard_error)) {
+    if (!is_own(line)) last = line;
   }
   if (!words.empty() && !last.empty()) words += '\n';
   return words + last;

@@ -84,7 +84,7 @@ base::Result<> SshLauncher::end() {
     told.emplace_back(host.get(), is_silent(*host) ? silent_deadline : deadline);
     // If no task was there, nothing can have been written.
     const Kept kept = host->had_tasks ? host->kept : Kept::kNothing;
-    host->link->send(MessageFrame{to_json(EndMessage{kept})});
+    host->link->send(EndMessage{kept});
     host->link->finish(told.back().second);
     host->is_clear = kept == Kept::kNothing;
   }
@@ -107,6 +107,12 @@ base::Result<> SshLauncher::end() {
 std::string SshLauncher::log_path(const job::TaskId& task, bool is_error) const {
   return base::format("{}/{}-{}.{}", options_.log_folder, task.type, task.index,
                       is_error ? "err" : "out");
+}
+
+SshLauncher::Host* SshLauncher::host_of(const std::string& name) {
+  const auto found =
+      std::ranges::find_if(hosts_, [&name](const auto& host) { return host->name() == name; });
+  return found == hosts_.end() ? nullptr : found->get();
 }
 
 SshLauncher::Agent* SshLauncher::find(const Host& host, std::uint32_t number) {
@@ -184,8 +190,9 @@ void SshLauncher::look_for_places() {
 
 void SshLauncher::send_start(Agent& agent) {
   if (agent.state == Agent::State::kWaiting) {
-    agent.out_base = size_of(log_path(agent.task, false));
-    agent.error_base = size_of(log_path(agent.task, true));
+    for (const bool is_error : {false, true}) {
+      agent.logs[is_error].base = size_of(log_path(agent.task, is_error));
+    }
     supersede_earlier(agent);
   }
   agent.state = Agent::State::kStarting;
@@ -198,50 +205,45 @@ void SshLauncher::send_start(Agent& agent) {
                        .containers = agent.launch.containers,
                        .agent_config = agent.launch.agent_config};
   if (agent.launch.wanted) message.wanted_port = agent.launch.wanted->port;
-  agent.host->link->send(MessageFrame{to_json(message)});
+  agent.host->link->send(message);
 }
 
 // Lines of the task's earlier agents that have not come have no place in its log any more:
 // the gang has given them up, but their host may be reached again.
 void SshLauncher::supersede_earlier(const Agent& agent) {
-  const auto length = [](std::uint64_t from, std::uint64_t to) { return to - std::min(from, to); };
   const auto own = agents_.find({agent.task, agent.attempt});
   for (auto each = agents_.lower_bound({agent.task, 0}); each != own; ++each) {
     Agent& earlier = *each->second;
     if (std::exchange(earlier.is_superseded, true)) continue;
-    // This is all that is known of an earlier master's agents.
-    if (earlier.out_told == 0) earlier.out_told = length(earlier.out_base, agent.out_base);
-    if (earlier.error_told == 0) earlier.error_told = length(earlier.error_base, agent.error_base);
+    for (const bool is_error : {false, true}) {
+      Agent::Log& log = earlier.logs[is_error];
+      // This is all that is known of an earlier master's agents.
+      if (log.told == 0) log.told = beyond(log.base, agent.logs[is_error].base);
+    }
   }
 }
 
 void SshLauncher::send_adopt(Agent& agent) {
-  const auto told = [&](bool is_error, std::uint64_t base) {
-    const std::uint64_t size = size_of(log_path(agent.task, is_error));
-    return size > base ? size - base : 0;
-  };
   if (!agent.is_superseded) {
-    agent.out_told = told(false, agent.out_base);
-    agent.error_told = told(true, agent.error_base);
+    for (const bool is_error : {false, true}) {
+      Agent::Log& log = agent.logs[is_error];
+      log.told = beyond(log.base, size_of(log_path(agent.task, is_error)));
+    }
   }
-  agent.host->link->send(MessageFrame{to_json(AdoptMessage{.agent = agent.number,
-                                                           .task = agent.task,
-                                                           .attempt = agent.attempt,
-                                                           .handle = agent.handle,
-                                                           .out_offset = agent.out_told,
-                                                           .error_offset = agent.error_told})});
-  if (agent.stop_grace) {
-    agent.host->link->send(
-        MessageFrame{to_json(StopMessage{.agent = agent.number, .grace = *agent.stop_grace})});
-  }
+  agent.host->link->send(AdoptMessage{.agent = agent.number,
+                                      .task = agent.task,
+                                      .attempt = agent.attempt,
+                                      .handle = agent.handle,
+                                      .out_offset = agent.logs[0].told,
+                                      .error_offset = agent.logs[1].told});
+  if (!agent.stop_grace) return;
+  agent.host->link->send(StopMessage{.agent = agent.number, .grace = *agent.stop_grace});
 }
 
 void SshLauncher::adopt(const job::TaskId& task, int attempt, const base::Json& handle) {
   auto known = base::from_json<AgentHandle>(handle);
-  const auto host = std::find_if(hosts_.begin(), hosts_.end(), [&](const auto& each) {
-    return known.ok() && each->name() == known->host;
-  });
-  if (host == hosts_.end()) {
+  Host* const host = known.ok() ? host_of(known->host) : nullptr;
+  if (host == nullptr) {
     return emit(job::AgentEnded{
         task,
         attempt,
@@ -253,24 +255,18 @@ void SshLauncher::adopt(const job::TaskId& task, int attempt, const base::Json& 
   agent->task = task;
   agent->attempt = attempt;
   agent->state = Agent::State::kRuns;
-  agent->host = host->get();
+  agent->host = host;
   agent->handle = std::move(known->keeper);
-  agent->out_base = known->out_base;
-  agent->error_base = known->error_base;
+  agent->logs[0].base = known->out_base;
+  agent->logs[1].base = known->error_base;
   slots_.take_back(agent->host->index);
   agents_[{task, attempt}] = std::move(agent);
   for (auto each = agents_.lower_bound({task, 0}); each != agents_.end(); ++each) {
     if (each->first.first != task) break;
     supersede_earlier(*each->second);
   }
-  (*host)->run_folder = std::move(known->run_folder);
-  (*host)->works_here = known->works_here;
-  (*host)->has_files = true;
-  if (!known->address.empty()) {
-    (*host)->address = {std::move(known->address), "as it was before"};
-  }
-  (*host)->had_tasks = true;
-  (*host)->had_others = true;
+  host->had_before(std::move(known->run_folder), known->works_here);
+  if (!known->address.empty()) host->address = {std::move(known->address), "as it was before"};
 }
 
 void SshLauncher::release_others() {
@@ -287,7 +283,7 @@ void SshLauncher::stop(const job::TaskId& task, int attempt, std::chrono::millis
   }
   agent.stop_grace = grace;
   if (agent.host->state != Host::State::kReady) return;
-  agent.host->link->send(MessageFrame{to_json(StopMessage{.agent = agent.number, .grace = grace})});
+  agent.host->link->send(StopMessage{.agent = agent.number, .grace = grace});
 }
 
 void SshLauncher::ended(const Key& key, job::Why why, std::optional<job::RunEnd> run) {

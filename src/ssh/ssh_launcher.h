@@ -125,7 +125,6 @@ class SshLauncher final : public cluster::Launcher {
   void on_message(Host& host, const base::Json& json);
   void on_log(Host& host, const LogFrame& frame);
   bool keep_lines(Host& host, const LogFrame& frame);
-  base::LogTimes& times_of(const std::string& log);
   void heard_lines(Host& host, std::uint64_t bytes);
   void take_lines(Host& host);
   void keep_tail(Host& host, Agent& agent, const EndedMessage& end);
@@ -163,6 +162,8 @@ class SshLauncher final : public cluster::Launcher {
   [[nodiscard]] static net::ChosenAddress address_of(const Host& host);
   [[nodiscard]] std::string log_path(const job::TaskId& task, bool is_error) const;
   void refuse_message(Host& host, std::string_view op);
+  // None: there is none of that name.
+  Host* host_of(const std::string& name);
   // None: the host has no such agent, whoever else has.
   Agent* find(const Host& host, std::uint32_t number);
 

@@ -132,7 +132,7 @@ void SshLauncher::ping_all() {
   for (const auto& host : hosts_) {
     if (!host->link->is_up()) continue;
     ++host->pings;
-    host->link->send(MessageFrame{to_json(PingMessage{})});
+    host->link->send(PingMessage{});
   }
 }
 
@@ -169,14 +169,14 @@ void SshLauncher::begin(Host& host) {
   if (!host.works_here) host.works_here = host.link->hello().shares_folder;
   say_where_tasks_work();
   const bool works_here = *host.works_here;
-  host.link->send(MessageFrame{to_json(BeginMessage{
+  host.link->send(BeginMessage{
       .job_id = options_.job_id,
       .run_folder = host.run_folder,
       .address = address.address,
       .address_reason = address.reason,
       .works_here = works_here,
       .outlives_us = options_.agents_outlive_us,
-      .environment = works_here ? options_.environment : std::map<std::string, std::string>()})});
+      .environment = works_here ? options_.environment : std::map<std::string, std::string>()});
 }
 
 // Once it is known of all: some may have the client's folder, and others not.
@@ -235,9 +235,7 @@ void SshLauncher::give_up(Host& host) {
   for (const Key& key : lost) {
     ended(key, {.reason = job::Reason::kLostNode, .detail = host.trouble});
   }
-  if (host.bringing == Host::Bringing::kAwaited || host.bringing == Host::Bringing::kGoesOn) {
-    fail_bringing(host, host.trouble);
-  }
+  if (host.is_to_bring()) fail_bringing(host, host.trouble);
 }
 
 void SshLauncher::on_frame(Host& host, const Frame& frame) {
@@ -258,12 +256,6 @@ void SshLauncher::on_message(Host& host, const base::Json& json) {
   }
   std::visit(
       base::Overloaded{
-          [&](const base::OneOf<HelloMessage, BeginMessage, FileMessage, StartMessage, AdoptMessage,
-                                ReleaseOthersMessage, StopMessage, PingMessage, BringMessage,
-                                EndMessage, RemoveMessage, RemovedMessage,
-                                LogsTakenMessage> auto&) {
-            refuse_message(host, json.at("op").get<std::string>());
-          },
           [&](const BegunMessage& begun) { on(host, begun); },
           [&](const WaitingMessage& waiting) { on(host, waiting); },
           [&](const AllocatedMessage& allocated) { on(host, allocated); },
@@ -278,6 +270,7 @@ void SshLauncher::on_message(Host& host, const base::Json& json) {
             if (host.pings == 0 && host.state == Host::State::kReady) host.is_prompt = true;
           },
           [&](const LeavingMessage& /*leaving*/) { host.link->lose_keeper("has lost its keeper"); },
+          [&](const auto& /*other*/) { refuse_message(host, json.at("op").get<std::string>()); },
       },
       *message);
 }
@@ -343,14 +336,14 @@ void SshLauncher::send_files(Host& host) {
       }
       const HostFile& next = options_.files[host.next_file++];
       if (next.is_folder) {
-        host.link->send(MessageFrame{to_json(FileMessage{.name = next.name, .is_folder = true})});
+        host.link->send(FileMessage{.name = next.name, .is_folder = true});
         continue;
       }
       if (const auto opened = open_file(host, next); !opened.ok()) {
         return emit(gang::ClusterGone{opened.error().message});
       }
-      host.link->send(MessageFrame{to_json(FileMessage{
-          .name = next.name, .size = host.file_left, .is_executable = next.is_executable})});
+      host.link->send(FileMessage{
+          .name = next.name, .size = host.file_left, .is_executable = next.is_executable});
     }
     if (host.file_left == 0) {
       host.file.reset();
@@ -379,7 +372,7 @@ void SshLauncher::ready(Host& host) {
   for (const auto& [number, tail] : tails_) {
     if (tail->host == &host) send_adopt(*tail);
   }
-  host.link->send(MessageFrame{to_json(ReleaseOthersMessage{})});
+  host.link->send(ReleaseOthersMessage{});
   std::vector<Key> stopped;
   for (const auto& [key, agent] : agents_) {
     if (agent->host != &host || agent->state == Agent::State::kRuns) continue;
@@ -390,9 +383,7 @@ void SshLauncher::ready(Host& host) {
     }
   }
   for (const Key& key : stopped) ended(key, job::not_begun());
-  if (host.bringing == Host::Bringing::kAwaited || host.bringing == Host::Bringing::kGoesOn) {
-    ask_for_outputs(host);
-  }
+  if (host.is_to_bring()) ask_for_outputs(host);
   if (std::exchange(host.return_limit, {}).pending()) settle_if_over();
   look_for_places();
 }
@@ -416,8 +407,8 @@ void SshLauncher::on(Host& host, const AllocatedMessage& message) {
                                                     .run_folder = host.run_folder,
                                                     .works_here = host.works_here.value_or(false),
                                                     .address = address_of(host).address,
-                                                    .out_base = agent->out_base,
-                                                    .error_base = agent->error_base,
+                                                    .out_base = agent->logs[0].base,
+                                                    .error_base = agent->logs[1].base,
                                                     .keeper = agent->handle})});
 }
 

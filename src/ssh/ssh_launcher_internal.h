@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -25,6 +27,11 @@ namespace gangrun::ssh {
 inline constexpr std::chrono::milliseconds kFirstPause(500);
 inline constexpr std::chrono::milliseconds kLongestPause(10'000);
 
+// The bytes from one position to another one; none where that does not lie behind it.
+constexpr std::uint64_t beyond(std::uint64_t from, std::uint64_t to) {
+  return to - std::min(from, to);
+}
+
 // The handle of an agent, which is journalled for the next master of the job.
 struct AgentHandle {
   std::string host;  // as the user calls it
@@ -49,6 +56,16 @@ struct AgentHandle {
 
 struct SshLauncher::Agent {
   enum class State { kWaiting, kStarting, kRuns };
+  // One of its logs, in bytes.
+  struct Log {
+    // The position at which it begins in ours: of the task's earlier agents there is something
+    // before.
+    std::uint64_t base = 0;
+    std::uint64_t told = 0;  // how much of it has come
+    std::uint64_t size = 0;  // how long it is; once the agent has ended
+
+    [[nodiscard]] std::uint64_t missing() const { return beyond(told, size); }
+  };
 
   std::uint32_t number = 0;
   job::TaskId task;
@@ -56,22 +73,16 @@ struct SshLauncher::Agent {
   State state = State::kWaiting;
   cluster::Launch launch;
   Host* host = nullptr;
-  base::Json handle;  // of the keeper; from kRuns on
-  // The positions at which its logs begin in ours: of the task's earlier agents there is something
-  // before.
-  std::uint64_t out_base = 0;
-  std::uint64_t error_base = 0;
-  // How much of them has come.
-  std::uint64_t out_told = 0;
-  std::uint64_t error_told = 0;
-  // How long they are; once it has ended.
-  std::uint64_t out_size = 0;
-  std::uint64_t error_size = 0;
+  base::Json handle;        // of the keeper; from kRuns on
+  std::array<Log, 2> logs;  // of standard output and of standard error
   // A later agent of the task writes to the log behind these lines: what still comes is not kept.
   bool is_superseded = false;
   std::uint64_t late_bytes = 0;                         // of what came then
   std::optional<std::chrono::milliseconds> stop_grace;  // once it was asked to stop
   bool are_logs_gone = false;                           // were removed on the host
+
+  // Whether all of its logs has come, once it has ended.
+  [[nodiscard]] bool is_told() const { return logs[0].missing() == 0 && logs[1].missing() == 0; }
 };
 
 struct SshLauncher::Host {
@@ -128,6 +139,16 @@ struct SshLauncher::Host {
   std::string left;       // after the end: what may be
 
   [[nodiscard]] const std::string& name() const { return link->host(); }
+  // Whether what its tasks have written is to come yet.
+  [[nodiscard]] bool is_to_bring() const {
+    return bringing == Bringing::kAwaited || bringing == Bringing::kGoesOn;
+  }
+  // An earlier master had tasks there, in this folder.
+  void had_before(std::string folder, bool in_client_folder) {
+    run_folder = std::move(folder);
+    works_here = in_client_folder;
+    has_files = had_tasks = had_others = true;
+  }
 };
 
 }  // namespace gangrun::ssh

@@ -98,19 +98,19 @@ bool SshLauncher::keep_lines(Host& host, const LogFrame& frame) {
     }
     if (agent == nullptr) return false;
     path = log_path(agent->task, frame.is_error);
-    const std::uint64_t base = frame.is_error ? agent->error_base : agent->out_base;
-    std::uint64_t& told = frame.is_error ? agent->error_told : agent->out_told;
+    Agent::Log& log = agent->logs[frame.is_error];
     // Or else a few bytes would make a file of any size.
-    if (frame.offset > told) {
+    if (frame.offset > log.told) {
       host.link->give_up("leaves out a part of a log");
       return false;
     }
     const std::uint64_t end = frame.offset + frame.content.size();
-    if (agent->is_superseded) agent->late_bytes += std::max(end, told) - told;
-    told = std::max(told, end);
+    if (agent->is_superseded) agent->late_bytes += beyond(log.told, end);
+    log.told = std::max(log.told, end);
     if (agent->is_superseded) return true;
-    times_of(path).note(base + frame.offset, frame.content, base::SystemClock().wall_now());
-    kept = put_at(path, base + frame.offset, frame.content);
+    times_.try_emplace(path, path)
+        .first->second.note(log.base + frame.offset, frame.content, base::SystemClock().wall_now());
+    kept = put_at(path, log.base + frame.offset, frame.content);
   }
   if (!kept.ok() && broken_logs_.insert(path).second) {
     const std::string sentence =
@@ -120,10 +120,6 @@ bool SshLauncher::keep_lines(Host& host, const LogFrame& frame) {
     emit(cluster::Remark{sentence});
   }
   return true;
-}
-
-base::LogTimes& SshLauncher::times_of(const std::string& log) {
-  return times_.try_emplace(log, log).first->second;
 }
 
 // Once for each agent.
@@ -136,7 +132,7 @@ void SshLauncher::on(Host& host, const LogsGoneMessage& message) {
     Agent* agent = find(host, number);
     if (agent == nullptr || std::exchange(agent->are_logs_gone, true)) continue;
     tasks.push_back(base::format("{} after the first {} bytes", job::to_string(agent->task),
-                                 agent->out_told + agent->error_told));
+                                 agent->logs[0].told + agent->logs[1].told));
   }
   if (tasks.empty() && !message.is_folder_gone) return;
   std::string sentence =
@@ -166,8 +162,7 @@ void SshLauncher::take_lines(Host& host) {
   const auto room = cluster::disk_room(options_.log_folder);
   // If it cannot be told, writing will tell.
   if (!room.ok() || may_send_more(*room, host.all_log_bytes, all_log_bytes_, hosts_.size())) {
-    host.link->send(MessageFrame{to_json(LogsTakenMessage{std::exchange(host.log_bytes, 0)})});
-    return;
+    return host.link->send(LogsTakenMessage{std::exchange(host.log_bytes, 0)});
   }
   if (!std::exchange(host.has_said_room, true)) {
     emit(cluster::Remark{
@@ -182,13 +177,11 @@ void SshLauncher::take_lines(Host& host) {
 
 // Lines in the agent's logs that have not come yet are awaited, though the agent has ended.
 void SshLauncher::keep_tail(Host& host, Agent& agent, const EndedMessage& end) {
-  if (agent.out_told >= end.out_size && agent.error_told >= end.error_size) {
-    return tell_late(agent);
-  }
+  agent.logs[0].size = end.out_size;
+  agent.logs[1].size = end.error_size;
+  if (agent.is_told()) return tell_late(agent);
   auto tail = std::make_unique<Agent>(agent);
   tail->host = &host;
-  tail->out_size = end.out_size;
-  tail->error_size = end.error_size;
   tails_[agent.number] = std::move(tail);
   look_at_tails();
 }
@@ -220,7 +213,7 @@ void SshLauncher::tell_lost_lines(const Host& host, const std::vector<Key>& lost
 void SshLauncher::look_at_tails() {
   const auto is_whole = [this](const auto& entry) {
     const Agent& tail = *entry.second;
-    if (tail.out_told < tail.out_size || tail.error_told < tail.error_size) return false;
+    if (!tail.is_told()) return false;
     tell_late(tail);
     return true;
   };
@@ -238,10 +231,9 @@ void SshLauncher::give_up_tails(const Host* only) {
       ++next;
       continue;
     }
-    const std::uint64_t out = tail->out_size - std::min(tail->out_size, tail->out_told);
-    const std::uint64_t error = tail->error_size - std::min(tail->error_size, tail->error_told);
+    const std::uint64_t out = tail->logs[0].missing();
     // A host may say any size.
-    const std::uint64_t missing = out + std::min(error, ~out);
+    const std::uint64_t missing = out + std::min(tail->logs[1].missing(), ~out);
     emit(cluster::Remark{
         base::format("the last {} bytes that {} wrote on host {} have not come, and are lost",
                      missing, job::to_string(tail->task), tail->host->name())});
@@ -258,8 +250,7 @@ void SshLauncher::tails_over() {
 }
 
 bool SshLauncher::has_tail(const job::TaskId& task) const {
-  return std::any_of(tails_.begin(), tails_.end(),
-                     [&](const auto& entry) { return entry.second->task == task; });
+  return std::ranges::any_of(tails_, [&](const auto& entry) { return entry.second->task == task; });
 }
 
 }  // namespace gangrun::ssh

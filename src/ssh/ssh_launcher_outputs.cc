@@ -22,9 +22,9 @@ constexpr std::size_t kMaxFailure = 400;
 // by itself, later (docs/protocols/ssh.md).
 constexpr std::chrono::seconds kReturnLimit(3);
 
-std::string odd_of(const HostReport& report) {
-  if (report.odd_files == 0) return {};
-  return base::shorten(cluster::odd_words(report.odd, report.odd_files), kMaxFailure);
+std::string odd_of(const BroughtMessage& said) {
+  if (said.odd_files == 0) return {};
+  return base::shorten(cluster::odd_words(said.odd, said.odd_files), kMaxFailure);
 }
 
 }  // namespace
@@ -35,21 +35,17 @@ void SshLauncher::recall_hosts() {
   const auto records = read_host_records(options_.hosts_file);
   if (!records.ok()) return logger_.error("{}", records.error().message);
   for (const HostRecord& record : *records) {
-    const auto host = std::find_if(hosts_.begin(), hosts_.end(),
-                                   [&](const auto& each) { return each->name() == record.host; });
-    if (host == hosts_.end()) continue;
-    (*host)->run_folder = record.run_folder;
-    (*host)->folder_path = record.path;
-    (*host)->works_here = record.works_here;
-    (*host)->has_files = true;
-    (*host)->had_tasks = true;
-    (*host)->had_others = true;
+    Host* const host = host_of(record.host);
+    if (host == nullptr) continue;
+    host->had_before(record.run_folder, record.works_here);
+    host->folder_path = record.path;
   }
 }
 
 Rest SshLauncher::rest_of(const Host& host) {
-  if (host.bringing != Host::Bringing::kOver || !host.report.failure.empty()) return Rest::kAll;
-  return host.report.left_files > 0 ? Rest::kOverLimit : Rest::kNothing;
+  const BroughtMessage& said = host.report.said;
+  if (host.bringing != Host::Bringing::kOver || !said.failure.empty()) return Rest::kAll;
+  return said.left_files > 0 ? Rest::kOverLimit : Rest::kNothing;
 }
 
 void SshLauncher::record_hosts() const {
@@ -59,8 +55,9 @@ void SshLauncher::record_hosts() const {
     // A folder without files of tasks goes within a day, whatever happens.
     if (host->works_here.value_or(false) && host->left.empty()) continue;
     records.push_back({host->name(), host->run_folder, host->folder_path,
-                       host->works_here.value_or(false), rest_of(*host), host->report.left_bytes,
-                       bring_of(*host).names, odd_of(host->report)});
+                       host->works_here.value_or(false), rest_of(*host),
+                       host->report.said.left_bytes, bring_of(*host).names,
+                       odd_of(host->report.said)});
   }
   const auto written = write_host_records(options_.hosts_file, records);
   if (!written.ok()) logger_.error("{}", written.error().message);
@@ -109,9 +106,7 @@ void SshLauncher::cut_short() {
   // Files are requested then, if they were not before, and given up too.
   if (!tails_.empty()) give_up_tails(nullptr);
   for (const auto& host : hosts_) {
-    if (host->bringing == Host::Bringing::kAwaited || host->bringing == Host::Bringing::kGoesOn) {
-      fail_bringing(*host, "nobody waited for it");
-    }
+    if (host->is_to_bring()) fail_bringing(*host, "nobody waited for it");
     host->return_limit.reset();
   }
   settle_if_over();
@@ -136,7 +131,7 @@ void SshLauncher::ask_for_outputs(Host& host) {
       base::format("{}/{}", options_.output_folder, host.name()),
       bring.names.empty() ? bring.limit : 0);
   if (bring.names.empty() && !bring.new_too) return end_bringing(host);
-  host.link->send(MessageFrame{to_json(bring)});
+  host.link->send(bring);
 }
 
 void SshLauncher::await_more(Host& host) {
@@ -180,39 +175,36 @@ void SshLauncher::on(Host& host, const BroughtMessage& message) {
         names.begin(),
         names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), job::kMaxOutputs)));
   };
-  host.report.left = first(message.left);
-  host.report.left_files = message.left_files;
-  host.report.left_bytes = message.left_bytes;
-  host.report.odd = message.odd;
-  host.report.odd_files = std::max<std::uint64_t>(message.odd_files, message.odd.size());
-  host.report.missing = first(message.missing);
-  host.report.failure = base::shorten(message.failure, kMaxFailure);
-  host.report.is_gone = message.is_gone;
-  if (message.is_gone) host.report.failure = "its folder is gone";
+  BroughtMessage& said = host.report.said = message;
+  said.left = first(message.left);
+  said.odd_files = std::max<std::uint64_t>(message.odd_files, message.odd.size());
+  said.missing = first(message.missing);
+  said.failure =
+      message.is_gone ? "its folder is gone" : base::shorten(message.failure, kMaxFailure);
   end_bringing(host);
 }
 
 void SshLauncher::fail_bringing(Host& host, std::string why) {
   host.report.host = host.name();
   host.report.folder = host.folder_path + "/work";
-  host.report.failure = std::move(why);
+  host.report.said.failure = std::move(why);
   end_bringing(host);
 }
 
 void SshLauncher::end_bringing(Host& host) {
+  BroughtMessage& said = host.report.said;
   host.bringing = Host::Bringing::kOver;
   host.bring_limit.reset();
   if (host.outputs != nullptr) {
     host.outputs->drop();
     // Files that have no place here stay there.
-    if (host.report.failure.empty()) host.report.failure = host.outputs->skipped_words();
+    if (said.failure.empty()) said.failure = host.outputs->skipped_words();
     host.report.files = host.outputs->files();
     host.report.folders = host.outputs->folders();
     host.report.bytes = host.outputs->bytes();
   }
   host.outputs.reset();
-  const bool is_whole =
-      host.report.failure.empty() && host.report.left_files == 0 && host.report.odd_files == 0;
+  const bool is_whole = said.failure.empty() && said.left_files == 0 && said.odd_files == 0;
   host.kept = options_.keep_folders ? Kept::kFolder : is_whole ? Kept::kNothing : Kept::kWritten;
   // Whatever has ended it, nobody waits for this host any longer.
   outbox_.post([this] { settle_if_over(); });

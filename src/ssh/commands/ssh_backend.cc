@@ -9,7 +9,6 @@
 #include "base/variable.h"
 #include "ssh/commands/host_files.h"
 #include "ssh/host_addresses.h"
-#include "ssh/ssh_launcher.h"
 #include "ssh/ssh_options.h"
 #include "ssh/ssh_rules.h"
 
@@ -70,7 +69,7 @@ Result<std::unique_ptr<ssh::HostLinks>> make_links(net::EventLoop& loop, const j
                                                    const std::string& working_folder) {
   ssh::LinkOptions options;
   options.ssh.config = ssh::ssh_of(spec).config;
-  GANGRUN_ASSIGN(options.agent, ssh::AgentFile::open(agent_program));
+  GANGRUN_ASSIGN(options.agent, ssh::read_agent_file(agent_program));
   options.login.folder = ssh::ssh_of(spec).folder;
   options.login.working_folder = working_folder;
   options.login.interface = spec.interface;
@@ -84,10 +83,7 @@ Result<> SshBackend::reach(net::EventLoop& loop, const base::Clock& clock, const
                            const std::function<bool()>& is_cancelled) {
   if (agent_program_.empty()) return {};
   GANGRUN_ASSIGN(links_, make_links(loop, spec, agent_program_, working_folder_));
-  bool is_settled = false;
-  links_->open_all([&is_settled] { is_settled = true; });
-  const auto is_over = [&] { return is_settled || is_cancelled(); };
-  const bool in_time = loop.run_until(is_over, clock.now() + kLoginLimit);
+  const bool in_time = links_->open_all(clock.now() + kLoginLimit, is_cancelled);
   if (is_cancelled()) return base::Error{base::Code::kCancelled, "stopped"};
   if (!in_time) {
     return base::deadline_exceeded(

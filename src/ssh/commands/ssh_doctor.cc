@@ -103,9 +103,7 @@ base::Result<client::Examination> look_at_hosts(const job::JobSpec& spec,
                                               .on_signal = [&](int) { is_cancelled = true; }}));
   guard->set_words("interrupted: not all hosts have answered");
   GANGRUN_ASSIGN(const auto links, make_links(loop, spec, agent, context.folder));
-  bool is_settled = false;
-  links->open_all([&is_settled] { is_settled = true; });
-  loop.run_until([&] { return is_settled || is_cancelled; }, context.clock.now() + kLoginLimit);
+  links->open_all(context.clock.now() + kLoginLimit, [&is_cancelled] { return is_cancelled; });
   for (std::size_t i = 0; i < links->size(); ++i) {
     const std::string& host = links->at(i).host();
     if (const auto& trouble = links->trouble(i)) {

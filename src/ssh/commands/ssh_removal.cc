@@ -48,9 +48,7 @@ class Removal {
   }
 
  private:
-  void ping();
   void on_frame(std::size_t index, const ssh::Frame& frame);
-  void on_message(std::size_t index, const base::Json& json);
   void answer(std::size_t index, std::string text) {
     if (!answers_[index]) answers_[index] = base::shorten(text, kMaxWhy);
   }
@@ -59,16 +57,7 @@ class Removal {
   ssh::HostLinks& links_;
   const std::string job_id_;
   std::vector<std::optional<std::string>> answers_;
-  net::Timer ping_;
 };
-
-// A keeper that hears nothing takes its client for gone.
-void Removal::ping() {
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    links_.at(i).send(ssh::MessageFrame{ssh::to_json(ssh::PingMessage{})});
-  }
-  ping_ = loop_.after(ssh::kPingInterval, [this] { ping(); });
-}
 
 void Removal::ask_all(const std::function<bool()>& is_cancelled, base::Instant deadline) {
   for (std::size_t i = 0; i < links_.size(); ++i) {
@@ -81,50 +70,35 @@ void Removal::ask_all(const std::function<bool()>& is_cancelled, base::Instant d
                              .on_down = [this, i](const base::Error& why,
                                                   bool /*can_pass*/) { answer(i, why.message); },
                              .on_drained = [] {}});
-    links_.at(i).send(ssh::MessageFrame{ssh::to_json(ssh::RemoveMessage{job_id_})});
+    links_.at(i).send(ssh::RemoveMessage{job_id_});
   }
-  ping();
+  links_.keep_pinging();
   (void)loop_.run_until(
       [&] {
         return is_cancelled() ||
                std::ranges::all_of(answers_, [](const auto& each) { return each.has_value(); });
       },
       deadline);
-  ping_.reset();
 }
 
 void Removal::on_frame(std::size_t index, const ssh::Frame& frame) {
-  std::visit(base::Overloaded{
-                 [&](const ssh::MessageFrame& each) { on_message(index, each.message); },
-                 [](const base::OneOf<ssh::OpenFrame, ssh::StreamFrame, ssh::LogFrame,
-                                      ssh::FileFrame> auto&) {},
-             },
-             frame);
-}
-
-void Removal::on_message(std::size_t index, const base::Json& json) {
-  const auto message = ssh::keeper_message_from_json(json);
+  const auto* each = std::get_if<ssh::MessageFrame>(&frame);
+  if (each == nullptr) return;
+  const auto message = ssh::keeper_message_from_json(each->message);
   if (!message.ok()) return answer(index, message.error().message);
-  std::visit(
-      base::Overloaded{
-          [&](const ssh::RemovedMessage& removed) {
-            answer(index, removed.left.empty() ? "" : base::their_words(removed.left));
-          },
-          [&](const ssh::RefusedMessage& refused) {
-            answer(index, base::their_words(refused.detail));
-          },
-          [&](const ssh::LeavingMessage&) {
-            answer(index, "the program of gangrun there was told to end");
-          },
-          [](const base::OneOf<ssh::HelloMessage, ssh::BeginMessage, ssh::BegunMessage,
-                               ssh::FileMessage, ssh::StartMessage, ssh::AdoptMessage,
-                               ssh::ReleaseOthersMessage, ssh::StopMessage, ssh::PingMessage,
-                               ssh::BringMessage, ssh::EndMessage, ssh::RemoveMessage,
-                               ssh::WaitingMessage, ssh::AllocatedMessage, ssh::EndedMessage,
-                               ssh::OutputMessage, ssh::BroughtMessage, ssh::LogsTakenMessage,
-                               ssh::PongMessage, ssh::LogsGoneMessage> auto&) {},
-      },
-      *message);
+  std::visit(base::Overloaded{
+                 [&](const ssh::RemovedMessage& removed) {
+                   answer(index, removed.left.empty() ? "" : base::their_words(removed.left));
+                 },
+                 [&](const ssh::RefusedMessage& refused) {
+                   answer(index, base::their_words(refused.detail));
+                 },
+                 [&](const ssh::LeavingMessage&) {
+                   answer(index, "the program of gangrun there was told to end");
+                 },
+                 [](const auto& /*other*/) {},
+             },
+             *message);
 }
 
 // The job, with only those of its hosts that have something of it.
@@ -151,8 +125,8 @@ Result<> remove_from_hosts(const job::JobSpec& spec, const std::string& job_id,
       "interrupted: not all hosts have confirmed that nothing of {0} is left; `gangrun rm {0}` "
       "asks them again",
       job_id));
-  const auto turn = take_turn(
-      loop, hosts_file, [&is_cancelled] { return is_cancelled; }, context);
+  const auto cancelled = [&is_cancelled] { return is_cancelled; };
+  const auto turn = take_turn(loop, hosts_file, cancelled, context);
   // Meanwhile another command has removed all of it.
   if (!turn.ok() && turn.error().code == base::Code::kNotFound) return {};
   // A full disk does not stop who makes room.
@@ -162,12 +136,9 @@ Result<> remove_from_hosts(const job::JobSpec& spec, const std::string& job_id,
   if (records.empty()) return {};
   GANGRUN_ASSIGN(const auto links,
                  make_links(loop, with_hosts(spec, records), agent, context.folder));
-  bool is_settled = false;
-  links->open_all([&is_settled] { is_settled = true; });
-  (void)loop.run_until([&] { return is_settled || is_cancelled; },
-                       context.clock.now() + kLoginLimit);
+  (void)links->open_all(context.clock.now() + kLoginLimit, cancelled);
   Removal removal(loop, *links, job_id);
-  removal.ask_all([&is_cancelled] { return is_cancelled; }, context.clock.now() + kRemovalLimit);
+  removal.ask_all(cancelled, context.clock.now() + kRemovalLimit);
   const base::Instant deadline =
       context.clock.now() + (is_cancelled ? client::kSilencePatience : kLeaveLimit);
   for (std::size_t i = 0; i < links->size(); ++i) links->at(i).finish(deadline);

@@ -75,15 +75,14 @@ class RestBringing {
   void run(const ssh::BringMessage& bring, const std::function<bool()>& is_cancelled);
   // Why not all has come; empty: it has.
   [[nodiscard]] const std::string& failure() const { return *failure_; }
-  [[nodiscard]] bool is_gone() const { return is_gone_; }
+  [[nodiscard]] bool is_gone() const { return brought_.is_gone; }
   // The files that cannot be brought at all; empty: none.
   [[nodiscard]] std::string odd() const {
-    return odd_files_ == 0 ? "" : cluster::odd_words(odd_, odd_files_);
+    return brought_.odd_files == 0 ? "" : cluster::odd_words(brought_.odd, brought_.odd_files);
   }
   [[nodiscard]] const cluster::BroughtFiles& files() const { return files_; }
 
  private:
-  void ping();
   void await_more() {
     silence_ = loop_.after(kSilenceLimit, [this] {
       trouble(base::format("nothing came for {}", base::to_words(kSilenceLimit)));
@@ -105,19 +104,15 @@ class RestBringing {
   cluster::BroughtFiles files_;
   client::TransferProgress& progress_;
   std::optional<std::string> failure_;
-  bool is_gone_ = false;
-  std::vector<cluster::OddOutput> odd_;
-  std::uint64_t odd_files_ = 0;
-  std::string name_;  // of the file that comes
+  ssh::BroughtMessage brought_;  // the end, as the host says
+  std::string name_;             // of the file that comes
   std::uint64_t size_ = 0;
   std::uint64_t got_ = 0;
   net::Timer silence_;
-  net::Timer ping_;
 };
 
 void RestBringing::run(const ssh::BringMessage& bring, const std::function<bool()>& is_cancelled) {
-  link_.send(ssh::MessageFrame{ssh::to_json(bring)});
-  ping();
+  link_.send(bring);
   await_more();
   // It has a limit of its own.
   constexpr std::chrono::hours kLongest(24 * 365);
@@ -125,13 +120,6 @@ void RestBringing::run(const ssh::BringMessage& bring, const std::function<bool(
                         loop_.now() + kLongest);
   if (is_cancelled()) trouble("stopped");
   silence_.reset();
-  ping_.reset();
-}
-
-// A keeper that hears nothing takes its client for gone.
-void RestBringing::ping() {
-  link_.send(ssh::MessageFrame{ssh::to_json(ssh::PingMessage{})});
-  ping_ = loop_.after(ssh::kPingInterval, [this] { ping(); });
 }
 
 void RestBringing::on_frame(const ssh::Frame& frame) {
@@ -178,8 +166,9 @@ void RestBringing::on_bytes(std::string_view bytes) {
 }
 
 void RestBringing::on_brought(const ssh::BroughtMessage& brought) {
-  is_gone_ = brought.is_gone;
-  if (is_gone_) {
+  brought_ = brought;
+  brought_.odd_files = std::max<std::uint64_t>(brought.odd_files, brought.odd.size());
+  if (brought.is_gone) {
     return trouble(
         base::format("it has no {} any more: what a job leaves is kept for a day", record_.path));
   }
@@ -187,8 +176,6 @@ void RestBringing::on_brought(const ssh::BroughtMessage& brought) {
   if (got_ < size_) return trouble(base::format("{} did not come whole", name_));
   if (brought.left_files > 0) return trouble("it has not brought all");
   if (const std::string skipped = files_.skipped_words(); !skipped.empty()) return trouble(skipped);
-  odd_ = brought.odd;
-  odd_files_ = std::max<std::uint64_t>(brought.odd_files, odd_.size());
   failure_ = "";
 }
 
@@ -215,10 +202,8 @@ Result<Ended> bring_from(const Asking& asking, const HostRecord& record) {
   spec.hosts = {{record.host, {}}};
   GANGRUN_ASSIGN(const auto links,
                  make_links(asking.loop, spec, asking.agent, asking.context.folder));
-  bool is_settled = false;
-  links->open_all([&is_settled] { is_settled = true; });
-  const bool in_time = asking.loop.run_until([&] { return is_settled || asking.is_cancelled(); },
-                                             asking.context.clock.now() + kLoginLimit);
+  const bool in_time =
+      links->open_all(asking.context.clock.now() + kLoginLimit, asking.is_cancelled);
   const auto& trouble = links->trouble(0);
   if (asking.is_cancelled() || !in_time || trouble) {
     ended.brought.failure = trouble ? trouble->message
@@ -232,6 +217,7 @@ Result<Ended> bring_from(const Asking& asking, const HostRecord& record) {
                         base::format("{}/{}", asking.paths.outputs(), record.host),
                         asking.progress);
   links->set_callbacks(0, bringing.callbacks());
+  links->keep_pinging();
   bringing.run(bring_of(asking.spec, record), asking.is_cancelled);
   ended.brought.failure = bringing.failure();
   ended.brought.files = bringing.files().files();
@@ -257,7 +243,7 @@ Result<Ended> bring_from(const Asking& asking, const HostRecord& record) {
   const auto kept = keeps         ? ssh::Kept::kFolder
                     : odd.empty() ? ssh::Kept::kNothing
                                   : ssh::Kept::kWritten;
-  link.send(ssh::MessageFrame{ssh::to_json(ssh::EndMessage{kept})});
+  link.send(ssh::EndMessage{kept});
   link.finish(deadline);
   ended.record->rest = ssh::Rest::kNothing;
   if (link.wait_for_end(deadline).ok() && kept == ssh::Kept::kNothing) ended.record.reset();
