@@ -1,20 +1,20 @@
-#include "cli/app.h"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "base/strings.h"
 #include "cli/command_builder.h"
-#include "cli/command_model.h"
 #include "cli/commands.h"
 #include "cli/forgotten_dashes.h"
+#include "cli/help.h"
 #include "client/command.h"
-#include "client/misplaced_roles.h"
 #include "client/place.h"
+#include "client/prepare.h"
 #include "host/processes.h"
 #include "job/choice.h"
 #include "job/spec_names.h"
@@ -29,12 +29,6 @@ constexpr std::string_view kProgram = "gangrun";
 // The command whose words after "--" are that of tasks, and the one whose are another's beside one.
 constexpr std::string_view kCommandWithWords = "run";
 constexpr std::string_view kCommandBeside = "exec";
-
-bool takes_words(std::string_view command) {
-  constexpr std::array kTakeWords = {kCommandWithWords, kCommandBeside, std::string_view("rerun"),
-                                     std::string_view("kv")};
-  return std::ranges::find(kTakeWords, command) != kTakeWords.end();
-}
 
 // The names of commands in other programs of this kind.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
@@ -83,73 +77,22 @@ std::vector<std::string> in_our_words(std::vector<std::string> arguments) {
   return arguments;
 }
 
-// A command of another tool.
-void add_program(CLI::App& app, Request& request, const client::Command& program) {
-  CLI::App* command = add_command(app, program.name, program.summary);
-  if (program.word != nullptr) {
-    add_positional(*command, program.word_name, *program.word, program.needs_word);
-  }
-  add_flags(*command, program.flags);
-  add_footer(*command, program.footer);
-  on_chosen(*command, [&request, action = program.action] { request.action = action; });
+const client::Command* chosen_command(const CLI::App& app, const client::Command& program) {
+  const auto chosen = app.get_subcommands();
+  if (chosen.empty()) return nullptr;
+  return &*std::ranges::find(program.commands, chosen.front()->get_name(), &client::Command::name);
 }
 
-void build(CLI::App& app, Request& request) {
-  app.description("Start the tasks of a distributed training job together, as a gang.");
-  app.set_help_flag("-h,--help", "Show this help");
-  app.allow_extras();
-  app.require_subcommand(0, 1);  // a later word may be a task type with a command's name
-  app.footer(
-      base::format("{}\nExample:\n  gangrun run -r ps:2,worker:4 -- python3 train.py\n\n"
-                   "gangrun COMMAND --help shows the flags of a command.\n",
-                   client::exit_status_help()));
-  add_run(app, request);
-  add_rerun(app, request);
-  add_ps(app, request);
-  add_status(app, request);
-  add_logs(app, request);
-  add_result(app, request);
-  add_fetch(app, request);
-  add_kill(app, request);
-  add_rm(app, request);
-  add_wait(app, request);
-  add_attach(app, request);
-  add_open(app, request);
-  add_exec(app, request);
-  add_stacks(app, request);
-  add_kv(app, request);
-  add_barrier(app, request);
-  add_why(app, request);
-  add_explain(app, request);
-  add_history(app, request);
-  add_doctor(app, request);
-  add_completion(app, request);
-  for (const client::Command& program : places::programs(request.places.rules())) {
-    add_program(app, request, program);
-  }
-  add_version(app, request);
-}
-
-const CLI::App* chosen_command(const CLI::App& app) {
-  const auto commands = app.get_subcommands();
-  return commands.empty() ? nullptr : commands.front();
-}
-
-std::string see_help(const CLI::App* command) {
+std::string see_help(const client::Command* command) {
   return command == nullptr ? std::string("; see gangrun --help")
-                            : base::format("; see gangrun {} --help", command->get_name());
+                            : base::format("; see gangrun {} --help", command->name);
 }
 
-// The words of the command line that have no flag and are no part of the tasks' command.
-std::vector<std::string> bare_words(const CLI::App& app, const CLI::App& command) {
-  std::vector<std::string> words;
-  for (const CLI::Option* option : command.get_options()) {
-    if (!option->get_positional()) continue;
-    const std::vector<std::string> given = option->results();
-    words.insert(words.end(), given.begin(), given.end());
-  }
-  const std::vector<std::string> extras = app.remaining(true);
-  words.insert(words.end(), extras.begin(), extras.end());
+// The words after `run` that have no flag and are no part of the tasks' command.
+std::vector<std::string> bare_words(const CLI::App& app, const client::Command& run) {
+  std::vector<std::string> words = app.remaining(true);
+  const std::string& job_file = *std::get<std::string*>(run.words.front().target);
+  if (!job_file.empty()) words.insert(words.begin(), job_file);
   return words;
 }
 
@@ -166,33 +109,32 @@ std::optional<std::string> meant_word(const std::string& word,
 
 // The command or flag that an unknown word may have meant. `given` is all that stands before a
 // "--", or nothing.
-std::string explain_extra(const CLI::App& app, const std::string& word,
-                          const std::vector<std::string>& given,
+std::string explain_extra(const CLI::App& app, const client::Command& program,
+                          const std::string& word, const std::vector<std::string>& given,
                           const jobfile::RulesOfPlaces& places) {
-  const CLI::App* command = chosen_command(app);
-  const CommandModel model = model_of(command == nullptr ? app : *command);
+  const client::Command* command = chosen_command(app, program);
   const std::string name = word.substr(0, word.find('='));
   std::vector<std::string> known;
   std::string what = "unexpected argument";
   if (word.size() > 1 && word.front() == '-') {
     what = "unknown flag";
-    for (const FlagModel& flag : model.flags) {
-      std::copy_if(flag.names.begin(), flag.names.end(), std::back_inserter(known),
-                   [](const std::string& n) { return n.starts_with("--"); });
+    for (const client::Flag& flag : (command == nullptr ? program : *command).flags) {
+      std::ranges::copy_if(names_of(flag), std::back_inserter(known),
+                           [](const std::string& n) { return n.starts_with("--"); });
     }
   } else if (command == nullptr) {
     what = "unknown command";
-    for (const CommandModel& child : model.commands) known.push_back(child.name);
+    for (const client::Command& one : program.commands) known.push_back(one.name);
   }
   std::string sentence = base::format("{} {}", what, job::in_quotes(name));
-  if (command != nullptr && command->get_name() == kCommandBeside && !given.empty()) {
+  if (command != nullptr && command->name == kCommandBeside && !given.empty()) {
     return sentence + "; put -- before the command";
   }
-  if (command != nullptr && command->get_name() == kCommandWithWords) {
+  if (command != nullptr && command->name == kCommandWithWords) {
     const auto roles =
         word.starts_with('-') ? std::nullopt : client::meant_as_roles(bare_words(app, *command));
     if (roles) return base::format("{}; to start these tasks, use {}", sentence, *roles);
-    if (const auto line = line_with_dashes(model, given, word)) {
+    if (const auto line = line_with_dashes(*command, given, word)) {
       return base::format("{}; put -- before the tasks' command: {}", sentence, *line);
     }
     for (const auto& [other, ours] : kOtherFlags) {
@@ -213,10 +155,9 @@ std::string explain_extra(const CLI::App& app, const std::string& word,
   return sentence + see_help(command);
 }
 
-std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+std::string explain(const client::Command* command, const CLI::ParseError& error) {
   std::string text = error.what();
   std::replace(text.begin(), text.end(), '\n', ' ');
-  const CLI::App* command = chosen_command(app);
   if (error.get_name() == "ArgumentMismatch") {
     text = base::format("{} needs a value", text.substr(0, text.find(':')));
   } else if (error.get_name() == "RequiredError") {
@@ -228,14 +169,6 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
 client::ExitStatus bad_usage(client::Context& context, const std::string& sentence) {
   context.console.error(sentence);
   return client::ExitStatus::kBadInput;
-}
-
-client::ExitStatus show_help(const CLI::App& app, client::Context& context) {
-  const CLI::App* command = chosen_command(app);
-  CommandModel model = model_of(command == nullptr ? app : *command);
-  if (takes_words(model.name)) model.positionals.emplace_back("[-- COMMAND...]");
-  context.console.out(help_text(model, command == nullptr ? "" : kProgram));
-  return client::ExitStatus::kSuccess;
 }
 
 // The processes of a detached job, which start each other (host/processes.h), and what masters have
@@ -267,92 +200,113 @@ std::optional<client::ExitStatus> run_as_process(const std::vector<std::string>&
   return std::nullopt;
 }
 
-client::ExitStatus run_command(const std::vector<std::string>& given, client::Context& context) {
+// A task that stands where a job does is one of the last job: no job's name has a colon.
+void take_task(std::string& job, const client::Word& task) {
+  if (job.find(':') == std::string::npos) return;
+  const std::string last(job::kNewestJob);
+  std::visit(base::Overloaded{[&](std::string* name) {
+                                if (name->empty()) *name = std::exchange(job, last);
+                              },
+                              [&](std::vector<std::string>* names) {
+                                names->insert(names->begin(), std::exchange(job, last));
+                              }},
+             task.target);
+}
+
+// The words of a command that mean jobs become the ids of these.
+void find_jobs(const client::Command& command, const client::Context& context) {
+  if (command.words.empty() || command.words.front().name != kJobValue) return;
+  const auto find_one = [&](std::string* job) {
+    if (command.words.size() > 1) take_task(*job, command.words[1]);
+    *job = client::meant_job(context, *job);
+  };
+  const auto find_all = [&](std::vector<std::string>* jobs) {
+    for (std::string& job : *jobs) job = client::meant_job(context, job);
+  };
+  std::visit(base::Overloaded{find_one, find_all}, command.words.front().target);
+}
+
+client::ExitStatus act_on(const std::vector<std::string>& given, client::Context& context) {
   if (const auto ended = run_as_process(given, context)) return *ended;
   const std::vector<std::string> arguments = in_our_words(given);
-  Request request{.places = context.places};
+  const client::Command all = program(context.places);
   CLI::App app("", std::string(kProgram));
-  build(app, request);
+  app.set_help_flag("-h,--help");
+  app.allow_extras();
+  app.require_subcommand(0, 1);  // a later word may be a task type with a command's name
+  for (const client::Command& one : all.commands) {
+    add_arguments(*app.add_subcommand(one.name), one);
+  }
   // Everything after the first "--" is the user's command, whatever it looks like.
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
-  if (end != arguments.end()) request.command.assign(end + 1, arguments.end());
   const std::vector<std::string> own(arguments.begin(), end);
+  const auto refuse_extra = [&](const std::string& word, const std::vector<std::string>& words) {
+    return bad_usage(context, explain_extra(app, all, word, words, context.places.rules()));
+  };
   try {
     app.parse(std::vector<std::string>(own.rbegin(), own.rend()));
   } catch (const CLI::CallForHelp&) {
     // A command that does not exist has no help either.
+    const client::Command* command = chosen_command(app, all);
     const std::vector<std::string> unknown = app.remaining(true);
-    if (chosen_command(app) == nullptr && !unknown.empty()) {
-      return bad_usage(context, explain_extra(app, unknown.front(), {}, context.places.rules()));
-    }
-    return show_help(app, context);
+    if (command == nullptr && !unknown.empty()) return refuse_extra(unknown.front(), {});
+    context.console.out(command == nullptr ? help_text(all, "") : help_text(*command, kProgram));
+    return client::ExitStatus::kSuccess;
   } catch (const CLI::ParseError& error) {
-    return bad_usage(context, explain(app, error));
+    return bad_usage(context, explain(chosen_command(app, all), error));
   }
-  std::vector<std::string> extras = app.remaining(true);
-  const auto flag = std::find_if(extras.begin(), extras.end(),
-                                 [](const std::string& word) { return word.starts_with("-"); });
+  const client::Command* command = chosen_command(app, all);
+  const std::vector<std::string> extras = app.remaining(true);
+  const auto flag =
+      std::ranges::find_if(extras, [](const std::string& word) { return word.starts_with("-"); });
   if (!extras.empty()) {
-    return bad_usage(context,
-                     explain_extra(app, flag == extras.end() ? extras.front() : *flag,
-                                   end == arguments.end() ? own : std::vector<std::string>(),
-                                   context.places.rules()));
+    return refuse_extra(flag == extras.end() ? extras.front() : *flag,
+                        end == arguments.end() ? own : std::vector<std::string>());
   }
-  if (!request.action) return bad_usage(context, "no command" + see_help(nullptr));
-  const CLI::App* command = chosen_command(app);
-  if (end != arguments.end() && !takes_words(command->get_name())) {
-    return bad_usage(context, base::format("{} takes no command after --", command->get_name()));
+  if (command == nullptr) return bad_usage(context, "no command" + see_help(nullptr));
+  if (end != arguments.end()) {
+    if (command->rest == nullptr) {
+      return bad_usage(context, base::format("{} takes no command after --", command->name));
+    }
+    command->rest->assign(end + 1, arguments.end());
   }
-  if (const auto& find_jobs = request.find_jobs[command]) find_jobs(context);
-  return request.action(context);
+  find_jobs(*command, context);
+  return command->action(context);
 }
 
 }  // namespace
 
-void add_job(CLI::App& command, Request& request, std::string& job, bool required) {
-  if (!required) job = job::kNewestJob;
-  add_positional(command, std::string(kJobValue), job, required);
-  request.find_jobs[&command] = [&job](const client::Context& context) {
-    job = client::meant_job(context, job);
-  };
+client::Word job_word(std::string& job) {
+  job = job::kNewestJob;
+  return {std::string(kJobValue), &job};
 }
 
-void add_job_and_task(CLI::App& command, Request& request, std::string& job, std::string& task) {
-  add_job(command, request, job, false);
-  add_positional(command, std::string(kTaskValue), task, false);
-  request.find_jobs[&command] = [&job, &task](const client::Context& context) {
-    // No job's name has a colon.
-    if (task.empty() && job.find(':') != std::string::npos) {
-      task = std::exchange(job, std::string(job::kNewestJob));
-    }
-    job = client::meant_job(context, job);
-  };
-}
-
-void add_job_and_tasks(CLI::App& command, Request& request, std::string& job,
-                       std::vector<std::string>& tasks) {
-  add_job(command, request, job, false);
-  add_positionals(command, base::format("{}...", kTaskValue), tasks, false);
-  request.find_jobs[&command] = [&job, &tasks](const client::Context& context) {
-    // No job's name has a colon.
-    if (job.find(':') != std::string::npos) {
-      tasks.insert(tasks.begin(), std::exchange(job, std::string(job::kNewestJob)));
-    }
-    job = client::meant_job(context, job);
-  };
-}
-
-void add_jobs(CLI::App& command, Request& request, std::vector<std::string>& jobs) {
-  add_positionals(command, base::format("{}...", kJobValue), jobs, true);
-  request.find_jobs[&command] = [&jobs](const client::Context& context) {
-    for (std::string& job : jobs) job = client::meant_job(context, job);
-  };
+client::Command program(const client::Places& places) {
+  client::Command all{
+      .name = std::string(kProgram),
+      .summary = "Start the tasks of a distributed training job together, as a gang.",
+      .footer = base::format("{}\nExample:\n  gangrun run -r ps:2,worker:4 -- python3 train.py\n\n"
+                             "gangrun COMMAND --help shows the flags of a command.\n",
+                             client::exit_status_help()),
+      .commands = {run_command(places),     rerun_command(places),  ps_command(places),
+                   status_command(),        logs_command(),         result_command(),
+                   fetch_command(),         kill_command(),         rm_command(),
+                   wait_command(),          attach_command(),       open_command(),
+                   exec_command(),          stacks_command(),       kv_command(),
+                   barrier_command(),       why_command(),          explain_command(),
+                   history_command(places), doctor_command(places), completion_command()}};
+  for (client::Command& one : places::programs(places.rules())) all.commands.push_back(one);
+  all.commands.push_back(version_command());
+  const client::Flag help{"-h,--help", {}, "", "Show this help"};
+  all.flags = {help};
+  for (client::Command& one : all.commands) one.flags.insert(one.flags.begin(), help);
+  return all;
 }
 
 // A command that has not said all that it had to say has not succeeded, whatever else it did.
 client::ExitStatus run_command_line(const std::vector<std::string>& arguments,
                                     client::Context& context) {
-  const client::ExitStatus status = run_command(arguments, context);
+  const client::ExitStatus status = act_on(arguments, context);
   const auto written = context.console.finish();
   if (written.ok()) return status;
   context.console.error(written.error().message);

@@ -1,11 +1,8 @@
-#include "cli/app.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <utility>
 
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "client/test_context.h"
 #include "places/places.h"

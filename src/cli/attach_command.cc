@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/format.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "client/command.h"
 #include "client/ending_guard.h"
@@ -133,17 +132,17 @@ base::Result<client::ExitStatus> attach(const AttachOptions& options, client::Co
 
 }  // namespace
 
-void add_attach(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(
-      app, "attach", "Show a running job as `run` does, with all its lines since its start.");
+client::Command attach_command() {
   const auto options = std::make_shared<AttachOptions>();
-  add_job(*command, request, options->job, false);
-  add_flags(*command, client::display_flags(options->display));
-  add_footer(*command,
-             "Ctrl-C detaches; the job keeps running. When the job ends, exits as `run` "
-             "would.\nJOB is an id, the unambiguous beginning of one, or last; without "
-             "it, the last one.\n\nExample:\n  gangrun run --detach job.yaml && gangrun attach\n");
-  acts(*command, request, options, attach);
+  return {.name = "attach",
+          .summary = "Show a running job as `run` does, with all its lines since its start.",
+          .words = {job_word(options->job)},
+          .flags = client::display_flags(options->display),
+          .footer =
+              "Ctrl-C detaches; the job keeps running. When the job ends, exits as `run` "
+              "would.\nJOB is an id, the unambiguous beginning of one, or last; without "
+              "it, the last one.\n\nExample:\n  gangrun run --detach job.yaml && gangrun attach\n",
+          .action = acts(options, attach)};
 }
 
 }  // namespace gangrun::cli

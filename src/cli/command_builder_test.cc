@@ -21,10 +21,12 @@ struct Given {
 class CommandBuilderTest : public testing::Test {
  protected:
   CommandBuilderTest() {
-    add_flag(app_, "--json", given_.json, "Print JSON");
-    add_value(app_, "-n,--name", given_.name, "NAME", "The name");
-    add_list(app_, "-m,--memory", given_.memory, "SIZE", "Memory");
-    add_positional(app_, "JOB", given_.job, false);
+    add_arguments(app_, {.name = "test",
+                         .summary = "Test.",
+                         .words = {{"JOB", &given_.job}},
+                         .flags = {{"--json", &given_.json, "", "Print JSON"},
+                                   {"-n,--name", &given_.name, "NAME", "The name"},
+                                   {"-m,--memory", &given_.memory, "SIZE", "Memory"}}});
   }
   // Arguments in the order in which they were written.
   void parse(std::vector<std::string> arguments) {
@@ -48,18 +50,6 @@ TEST_F(CommandBuilderTest, AValueMayLookLikeAFlag) {
   parse({"--name=-5", "-m", "-1"});
   EXPECT_EQ(given_.name, "-5");
   EXPECT_THAT(given_.memory, ElementsAre("-1"));
-}
-
-TEST_F(CommandBuilderTest, TheModelHasEverything) {
-  const CommandModel model = model_of(app_);
-  EXPECT_EQ(model.name, "test");
-  EXPECT_THAT(model.positionals, ElementsAre("[JOB]"));
-  ASSERT_EQ(model.flags.size(), 4U);
-  EXPECT_THAT(model.flags[0].names, ElementsAre("-h", "--help"));
-  EXPECT_EQ(model.flags[1].value, "");
-  EXPECT_THAT(model.flags[2].names, ElementsAre("-n", "--name"));
-  EXPECT_EQ(model.flags[2].value, "NAME");
-  EXPECT_EQ(model.flags[3].value, "SIZE");
 }
 
 }  // namespace

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <memory>
 #include <utility>
 
 #include "base/format.h"
+#include "cli/commands.h"
 #include "cli/explain.h"
+#include "cli/help.h"
 #include "job/choice.h"
 #include "job/status.h"
 
@@ -21,15 +25,18 @@ std::string function_of(std::string_view name) {
   return function;
 }
 
-// The kinds of completions of a value, in words that the generators share.
-enum class Kind { kNothing, kFile, kFolder, kJob, kRunningJob, kEndedJob, kTask, kChoice };
+std::vector<std::string> programs_of(const client::Command& program) {
+  std::vector<std::string> names;
+  for (const client::Command& command : program.commands) {
+    if (command.is_program) names.push_back(command.name);
+  }
+  return names;
+}
 
-// Commands that make no sense of a job that has ended, and of one that has not.
-constexpr std::array<std::string_view, 5> kForRunningJobs{"attach", "exec", "kill", "open",
-                                                          "stacks"};
-constexpr std::array<std::string_view, 1> kForEndedJobs{"rm"};
+// How a value is completed.
+enum class Kind { kNothing, kFile, kFolder, kJob, kTask, kChoice };
 
-Kind completion_of(std::string_view value) {
+Kind kind_of(std::string_view value) {
   if (!choices_of(value).empty()) return Kind::kChoice;
   if (value == kFileValue || value == "JOB.yaml" || value == "TRAINING_SCRIPT_PATH")
     return Kind::kFile;
@@ -39,14 +46,16 @@ Kind completion_of(std::string_view value) {
   return Kind::kNothing;
 }
 
-Kind completion_of(const CommandModel& command, std::string_view positional) {
-  const Kind kind = completion_of(positional);
-  const auto is_one_of = [&](const auto& names) {
-    return std::find(names.begin(), names.end(), command.name) != names.end();
-  };
-  if (kind != Kind::kJob) return kind;
-  if (is_one_of(kForRunningJobs)) return Kind::kRunningJob;
-  return is_one_of(kForEndedJobs) ? Kind::kEndedJob : Kind::kJob;
+constexpr std::string_view kAllJobs = "jobs";
+
+// The jobs that a command makes sense of, by the end of the function that lists them in all shells.
+std::string_view jobs_of(const client::Command& command) {
+  constexpr std::array<std::string_view, 5> kForRunningJobs{"attach", "exec", "kill", "open",
+                                                            "stacks"};
+  if (std::ranges::find(kForRunningJobs, command.name) != kForRunningJobs.end()) {
+    return "running_jobs";
+  }
+  return command.name == "rm" ? "ended_jobs" : kAllJobs;
 }
 
 // The states of jobs that have ended: "succeeded|failed|…".
@@ -58,105 +67,79 @@ std::string ended_states() {
   return format("{}", base::join(names, "|"));
 }
 
-// The mark of a positional that may be given several times.
-constexpr std::string_view kMore = "...";
-
-std::string bare(std::string positional) {
-  std::erase_if(positional, [](char c) { return c == '[' || c == ']'; });
-  if (positional.ends_with(kMore)) positional.resize(positional.size() - kMore.size());
-  return positional;
+std::string bare(std::string value) {
+  constexpr std::string_view kMore = "...";
+  std::erase_if(value, [](char c) { return c == '[' || c == ']'; });
+  if (value.ends_with(kMore)) value.resize(value.size() - kMore.size());
+  return value;
 }
 
-std::vector<std::string> names_in(const CommandModel& command) {
-  std::vector<std::string> names;
-  for (const FlagModel& flag : command.flags) {
-    names.insert(names.end(), flag.names.begin(), flag.names.end());
+bool takes_job_and_task(const client::Command& command) {
+  return command.words.size() == 2 && command.words[0].name == kJobValue &&
+         command.words[1].name == kTaskValue;
+}
+
+// The names of a command's flags, or of those that the next word belongs to.
+std::string flag_names(const client::Command& command, bool have_value) {
+  std::vector<std::string> all;
+  for (const client::Flag& flag : command.flags) {
+    if (have_value && flag.value.empty()) continue;
+    std::ranges::copy(names_of(flag), std::back_inserter(all));
   }
-  return names;
-}
-
-bool takes_job_and_task(const CommandModel& command) {
-  return command.positionals.size() == 2 && bare(command.positionals[0]) == kJobValue &&
-         bare(command.positionals[1]) == kTaskValue;
-}
-
-// The flags that the next word belongs to.
-std::string flags_with_value(const CommandModel& command) {
-  std::vector<std::string> names;
-  for (const FlagModel& flag : command.flags) {
-    if (!flag.value.empty()) names.insert(names.end(), flag.names.begin(), flag.names.end());
-  }
-  return format("{}", base::join(names, " "));
+  return format("{}", base::join(all, " "));
 }
 
 // Which commands and reasons there are, stands where a user chooses one of them.
-CommandModel with_choices(CommandModel program) {
+client::Command with_choices(client::Command program) {
   std::vector<std::string> names;
-  for (CommandModel& command : program.commands) {
+  for (client::Command& command : program.commands) {
     names.push_back(command.name);
-    for (std::string& positional : command.positionals) {
-      if (bare(positional) != kReasonValue) continue;
+    for (client::Word& word : command.words) {
+      if (word.name != kReasonValue) continue;
       std::vector<std::string> reasons;
       for (const Explanation& section : explanations_in(kTroubleshooting)) {
         reasons.insert(reasons.end(), section.reasons.begin(), section.reasons.end());
       }
-      positional = format("{}", base::join(reasons, "|"));
+      word.name = format("{}", base::join(reasons, "|"));
     }
   }
-  CommandModel help;
-  help.name = "help";
-  help.summary = "Show the help of a command.";
-  help.positionals.push_back(format("{}", base::join(names, "|")));
-  program.commands.push_back(std::move(help));
+  program.commands.push_back({.name = "help",
+                              .summary = "Show the help of a command.",
+                              .words = {{format("{}", base::join(names, "|")), {}}}});
   return program;
 }
 
-// The function that lists jobs of this kind, in all shells: "_gangrun_jobs".
-std::string_view jobs_function(Kind kind) {
-  if (kind == Kind::kRunningJob) return "_gangrun_running_jobs";
-  return kind == Kind::kEndedJob ? "_gangrun_ended_jobs" : "_gangrun_jobs";
+// Offers these words, in a script of bash.
+std::string bash_choice(std::string_view words) {
+  return format(R"sh(COMPREPLY=($(compgen -W "{}" -- "$current")))sh", words);
 }
 
-// The words to choose from, in a script of bash.
-std::string bash_words(Kind kind, std::string_view value) {
-  if (kind == Kind::kChoice) return format("{}", base::join(choices_of(value), " "));
-  return format("last $({})", jobs_function(kind));
-}
-
-std::string bash_reply(Kind kind, std::string_view value) {
-  switch (kind) {
+std::string bash_reply(std::string_view value, std::string_view jobs) {
+  switch (kind_of(value)) {
     case Kind::kFile: return "compopt -o filenames; COMPREPLY=($(compgen -f -- \"$current\"))";
     case Kind::kFolder: return "compopt -o filenames; COMPREPLY=($(compgen -d -- \"$current\"))";
-    case Kind::kJob:
-    case Kind::kRunningJob:
-    case Kind::kEndedJob:
-    case Kind::kChoice:
-      return format(R"sh(COMPREPLY=($(compgen -W "{}" -- "$current")))sh", bash_words(kind, value));
+    case Kind::kJob: return bash_choice(format("last $(_gangrun_{})", jobs));
+    case Kind::kChoice: return bash_choice(format("{}", base::join(choices_of(value), " ")));
     case Kind::kTask:
     case Kind::kNothing: return "COMPREPLY=()";
   }
   return "COMPREPLY=()";
 }
 
-std::string bash_command(const CommandModel& command) {
+std::string bash_command(const client::Command& command) {
   std::string text = format("    {})\n      case \"$previous\" in\n", command.name);
-  for (const FlagModel& flag : command.flags) {
+  for (const client::Flag& flag : command.flags) {
     if (flag.value.empty()) continue;
-    text += format("        {}) {}; return ;;\n", base::join(flag.names, "|"),
-                   bash_reply(completion_of(flag.value), flag.value));
+    text += format("        {}) {}; return ;;\n", base::join(names_of(flag), "|"),
+                   bash_reply(flag.value, kAllJobs));
   }
   text += "      esac\n      if [[ $current == -* ]]; then\n";
-  text += format("        COMPREPLY=($(compgen -W \"{}\" -- \"$current\"))\n",
-                 base::join(names_in(command), " "));
-  text += "        return\n      fi\n";
-  if (command.positionals.empty()) return text + "      ;;\n";
-  const std::string first = bare(command.positionals.front());
-  const Kind kind = completion_of(command, first);
+  text += format("        {}\n        return\n      fi\n", bash_choice(flag_names(command, false)));
   if (takes_job_and_task(command)) {
-    text += format("      _gangrun_job_and_task \"{}\" \"{}\"\n", flags_with_value(command),
-                   jobs_function(kind));
-  } else {
-    text += format("      {}\n", bash_reply(kind, first));
+    text += format("      _gangrun_job_and_task \"{}\" \"_gangrun_{}\"\n",
+                   flag_names(command, true), jobs_of(command));
+  } else if (!command.words.empty()) {
+    text += format("      {}\n", bash_reply(command.words.front().name, jobs_of(command)));
   }
   return text + "      ;;\n";
 }
@@ -215,9 +198,9 @@ constexpr std::string_view kBashJobAndTask = R"sh(_gangrun_job_and_task() {
 }
 )sh";
 
-std::string bash_script(const CommandModel& program) {
+std::string bash_script(const client::Command& program) {
   std::vector<std::string> commands;
-  for (const CommandModel& command : program.commands) commands.push_back(command.name);
+  for (const client::Command& command : program.commands) commands.push_back(command.name);
   std::string text =
       format("# bash completion of {}; load it with:  source <({} completion bash)\n", program.name,
              program.name);
@@ -233,11 +216,11 @@ std::string bash_script(const CommandModel& program) {
   case "$command" in
     "")
 )";
-  text += format("      COMPREPLY=($(compgen -W \"{} {}\" -- \"$current\"))\n      ;;\n",
-                 base::join(commands, " "), base::join(names_in(program), " "));
-  for (const CommandModel& command : program.commands) text += bash_command(command);
+  const std::string words = format("{} {}", base::join(commands, " "), flag_names(program, false));
+  text += format("      {}\n      ;;\n", bash_choice(words));
+  for (const client::Command& command : program.commands) text += bash_command(command);
   text += "  esac\n}\ncomplete -F _gangrun gangrun\n";
-  for (const std::string& name : program.own_names) {
+  for (const std::string& name : programs_of(program)) {
     text += format("{}() {{\n  COMP_WORDS=(gangrun {} \"${{COMP_WORDS[@]:1}}\")\n",
                    function_of(name), name);
     text +=
@@ -263,13 +246,11 @@ std::string zsh_text(std::string_view help) {
 // The lines of these words are offered.
 std::string zsh_offer(std::string_view words) { return format("{{_gangrun_offer {}}}", words); }
 
-std::string zsh_action(Kind kind, std::string_view value) {
-  switch (kind) {
+std::string zsh_action(std::string_view value, std::string_view jobs) {
+  switch (kind_of(value)) {
     case Kind::kFile: return "_files";
     case Kind::kFolder: return "_files -/";
-    case Kind::kJob:
-    case Kind::kRunningJob:
-    case Kind::kEndedJob: return zsh_offer(format("last \"$({})\"", jobs_function(kind)));
+    case Kind::kJob: return zsh_offer(format("last \"$(_gangrun_{})\"", jobs));
     case Kind::kTask: return zsh_offer("\"$(_gangrun_tasks \"$line[1]\")\"");
     case Kind::kChoice: return format("({})", base::join(choices_of(value), " "));
     case Kind::kNothing: return " ";
@@ -277,31 +258,29 @@ std::string zsh_action(Kind kind, std::string_view value) {
   return " ";
 }
 
-std::string zsh_command(const CommandModel& command) {
+std::string zsh_command(const client::Command& command) {
   std::string text = format("    {})\n      _arguments -s -S \\\n", command.name);
-  for (const FlagModel& flag : command.flags) {
-    for (const std::string& name : flag.names) {
+  for (const client::Flag& flag : command.flags) {
+    for (const std::string& name : names_of(flag)) {
       text += format("        '*{}[{}]", name, zsh_text(flag.help));
       if (!flag.value.empty()) {
-        text += format(":{}:{}", zsh_text(bare(flag.value)),
-                       zsh_action(completion_of(flag.value), flag.value));
+        text += format(":{}:{}", zsh_text(bare(flag.value)), zsh_action(flag.value, kAllJobs));
       }
       text += "' \\\n";
     }
   }
   int place = 1;
   std::string last = "'*::argument:_normal'";
-  for (const std::string& positional : command.positionals) {
-    const std::string name = bare(positional);
-    if (name.starts_with("--")) continue;
-    const Kind kind = completion_of(command, name);
-    std::string action = zsh_action(kind, name);
+  for (const client::Word& word : command.words) {
+    std::string action = zsh_action(word.name, jobs_of(command));
     // JOB may be left out.
     if (place == 1 && takes_job_and_task(command)) {
-      action = zsh_offer(format("last \"$({})\" \"$(_gangrun_tasks last)\"", jobs_function(kind)));
+      action =
+          zsh_offer(format("last \"$(_gangrun_{})\" \"$(_gangrun_tasks last)\"", jobs_of(command)));
     }
-    action = format("{}:{}", kind == Kind::kChoice ? "choice" : zsh_text(name), action);
-    if (positional.ends_with(kMore)) {
+    const bool is_choice = kind_of(word.name) == Kind::kChoice;
+    action = format("{}:{}", is_choice ? "choice" : zsh_text(word.name), action);
+    if (is_list(word)) {
       last = format("'*:{}'", action);
     } else {
       text += format("        '{}:{}' \\\n", place++, action);
@@ -310,7 +289,7 @@ std::string zsh_command(const CommandModel& command) {
   return text + format("        {}\n      ;;\n", last);
 }
 
-std::string zsh_script(const CommandModel& program) {
+std::string zsh_script(const client::Command& program) {
   std::string text =
       format("#compdef {0}\n# zsh completion; load it with:  source <({0} completion zsh)\n",
              program.name);
@@ -318,15 +297,15 @@ std::string zsh_script(const CommandModel& program) {
   text +=
       "_gangrun_offer() {\n  local -a found\n  found=(${(f)\"${(F)@}\"})\n  compadd -a found\n}\n";
   text += "_gangrun() {\n  local -a commands\n  commands=(\n";
-  for (const CommandModel& command : program.commands) {
+  for (const client::Command& command : program.commands) {
     text += format("    '{}:{}'\n", command.name, zsh_text(command.summary));
   }
   text +=
       "  )\n  if (( CURRENT == 2 )); then _describe command commands; return; fi\n"
       "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n";
-  for (const CommandModel& command : program.commands) text += zsh_command(command);
+  for (const client::Command& command : program.commands) text += zsh_command(command);
   text += "  esac\n}\ncompdef _gangrun gangrun\n";
-  for (const std::string& name : program.own_names) {
+  for (const std::string& name : programs_of(program)) {
     text += format("{}() {{\n  words=(gangrun {} \"${{words[@]:1}}\")\n", function_of(name), name);
     text += format("  (( ++CURRENT ))\n  _gangrun\n}}\ncompdef {} {}\n", function_of(name), name);
   }
@@ -342,13 +321,11 @@ std::string fish_quoted(std::string_view text) {
   return quoted + "'";
 }
 
-std::string fish_value(Kind kind, std::string_view value) {
-  switch (kind) {
+std::string fish_value(std::string_view value, std::string_view jobs) {
+  switch (kind_of(value)) {
     case Kind::kFile: return " -r -F";
     case Kind::kFolder: return " -x -a '(__fish_complete_directories)'";
-    case Kind::kJob: return " -x -a '(__gangrun_jobs)'";
-    case Kind::kRunningJob: return " -x -a '(__gangrun_running_jobs)'";
-    case Kind::kEndedJob: return " -x -a '(__gangrun_ended_jobs)'";
+    case Kind::kJob: return format(" -x -a '(__gangrun_{})'", jobs);
     case Kind::kTask:
     case Kind::kNothing: return " -x";
     case Kind::kChoice: return format(" -x -a '{}'", base::join(choices_of(value), " "));
@@ -387,20 +364,20 @@ function __gangrun_tasks
   set -l job (__gangrun_job $argv); or set job last
 )sh";
 
-std::string fish_positionals(const CommandModel& command) {
+std::string fish_words(const client::Command& command) {
+  if (command.words.empty()) return {};
   const std::string start = "complete -c gangrun -n '__fish_seen_subcommand_from " + command.name;
-  if (command.positionals.empty()) return {};
-  const std::string first = bare(command.positionals.front());
-  const Kind kind = completion_of(command, first);
+  const std::string& first = command.words.front().name;
+  const std::string value = fish_value(first, jobs_of(command));
   if (!takes_job_and_task(command)) {
-    return start + "'" + (kind == Kind::kFile ? " -F" : " -f" + fish_value(kind, first)) + "\n";
+    return start + "'" + (kind_of(first) == Kind::kFile ? " -F" : " -f" + value) + "\n";
   }
-  const std::string flags = flags_with_value(command);
-  return start + "; and not __gangrun_job " + flags + " >/dev/null' -f" + fish_value(kind, first) +
-         "\n" + start + "' -f -x -a '(__gangrun_tasks " + flags + ")'\n";
+  const std::string flags = flag_names(command, true);
+  return start + "; and not __gangrun_job " + flags + " >/dev/null' -f" + value + "\n" + start +
+         "' -f -x -a '(__gangrun_tasks " + flags + ")'\n";
 }
 
-std::string fish_script(const CommandModel& program) {
+std::string fish_script(const client::Command& program) {
   std::string text = format(
       "# fish completion; load it with:  {} completion fish | source\n"
       "function __gangrun_jobs\n  set -l home $GANGRUN_HOME\n"
@@ -410,38 +387,54 @@ std::string fish_script(const CommandModel& program) {
   text += fish_list_jobs("running", false);
   text += fish_list_jobs("ended", true);
   text += format("{}{}end\n", kFishJob, list_tasks("$job"));
-  for (const CommandModel& command : program.commands) {
+  for (const client::Command& command : program.commands) {
     text += format("complete -c gangrun -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
                    fish_quoted(command.summary));
   }
-  for (const CommandModel& command : program.commands) {
+  for (const client::Command& command : program.commands) {
     const std::string when =
         format("complete -c gangrun -n '__fish_seen_subcommand_from {}'", command.name);
-    text += fish_positionals(command);
-    for (const FlagModel& flag : command.flags) {
+    text += fish_words(command);
+    for (const client::Flag& flag : command.flags) {
       text += when;
-      for (const std::string& name : flag.names) {
+      for (const std::string& name : names_of(flag)) {
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       }
-      if (!flag.value.empty()) text += fish_value(completion_of(flag.value), flag.value);
+      if (!flag.value.empty()) text += fish_value(flag.value, kAllJobs);
       text += format(" -d {}\n", fish_quoted(flag.help));
     }
   }
-  for (const std::string& name : program.own_names) {
+  for (const std::string& name : programs_of(program)) {
     text += format("complete -c {0} -w 'gangrun {0}'\n", name);
   }
   return text;
+}
+
+base::Result<client::ExitStatus> print_script(const std::string& shell, client::Context& context) {
+  GANGRUN_ASSIGN(const auto script, completion_script(shell, program(context.places)));
+  context.console.out(script);
+  return client::ExitStatus::kSuccess;
 }
 
 }  // namespace
 
 std::vector<std::string> completion_shells() { return {"bash", "zsh", "fish"}; }
 
-base::Result<std::string> completion_script(std::string_view shell, const CommandModel& program) {
+base::Result<std::string> completion_script(std::string_view shell,
+                                            const client::Command& program) {
   if (shell == "bash") return bash_script(with_choices(program));
   if (shell == "zsh") return zsh_script(with_choices(program));
   if (shell == "fish") return fish_script(with_choices(program));
   return job::not_one_of(shell, "a shell that can be completed in", completion_shells());
+}
+
+client::Command completion_command() {
+  const auto shell = std::make_shared<std::string>();
+  return {.name = "completion",
+          .summary = "Print a script for command-line completion in a shell.",
+          .words = {{"bash|zsh|fish", shell.get(), true}},
+          .footer = "Example (in ~/.bashrc):\n  source <(gangrun completion bash)\n",
+          .action = acts(shell, print_script)};
 }
 
 }  // namespace gangrun::cli

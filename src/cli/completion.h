@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/command_model.h"
+#include "client/command.h"
 
 namespace gangrun::cli {
 
@@ -13,6 +13,6 @@ std::vector<std::string> completion_shells();
 
 // A script that the shell loads: it completes commands, flags, their choices, files, folders,
 // the jobs of this machine and their tasks.
-base::Result<std::string> completion_script(std::string_view shell, const CommandModel& program);
+base::Result<std::string> completion_script(std::string_view shell, const client::Command& program);
 
 }  // namespace gangrun::cli

@@ -8,7 +8,6 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "client/checks_view.h"
 #include "client/command.h"
@@ -74,27 +73,28 @@ base::Result<client::ExitStatus> run(const DoctorFlags& flags, client::Context& 
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Request& request) {
-  CLI::App* command =
-      add_command(app, "doctor", "Check whether this machine, a cluster or hosts can run jobs.");
+client::Command doctor_command(const client::Places& places) {
   const auto options = std::make_shared<DoctorFlags>();
-  for (const client::Place& place : request.places.all()) {
-    if (!place.doctor) continue;
-    options->places.push_back(place.rules.name);
-    options->doctors.push_back(place.doctor());
-  }
-  add_value(*command, "--on", options->on, base::format("{}", base::join(options->places, "|")),
-            "What to check (local)");
+  std::vector<client::Flag> flags;
   std::string examples = "  gangrun doctor\n";
-  for (std::size_t i = 0; i < options->places.size(); ++i) {
-    const client::Doctor& doctor = options->doctors[i];
-    add_flags(*command, doctor.flags);
-    if (doctor.example.empty()) continue;
-    examples += base::format("  gangrun doctor --on {} {}\n", options->places[i], doctor.example);
+  for (const client::Place& place : places.all()) {
+    if (!place.doctor) continue;
+    const std::string& name = options->places.emplace_back(place.rules.name);
+    const client::Doctor& doctor = options->doctors.emplace_back(place.doctor());
+    flags.insert(flags.end(), doctor.flags.begin(), doctor.flags.end());
+    if (!doctor.example.empty()) {
+      examples += base::format("  gangrun doctor --on {} {}\n", name, doctor.example);
+    }
   }
-  add_flag(*command, "--json", options->json, "Print a JSON object");
-  add_footer(*command, "Exits with 0 if jobs can run, otherwise with 3.\n\nExamples:\n" + examples);
-  acts(*command, request, options, run);
+  flags.insert(flags.begin(), client::Flag{"--on", &options->on,
+                                           base::format("{}", base::join(options->places, "|")),
+                                           "What to check (local)"});
+  flags.push_back({"--json", &options->json, "", "Print a JSON object"});
+  return {.name = "doctor",
+          .summary = "Check whether this machine, a cluster or hosts can run jobs.",
+          .flags = std::move(flags),
+          .footer = "Exits with 0 if jobs can run, otherwise with 3.\n\nExamples:\n" + examples,
+          .action = acts(options, run)};
 }
 
 }  // namespace gangrun::cli

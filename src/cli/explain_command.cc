@@ -5,7 +5,6 @@
 #include "base/described_json.h"
 #include "base/format.h"
 #include "base/json.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
 
@@ -47,16 +46,16 @@ base::Result<client::ExitStatus> explain(const ExplainOptions& options, client::
 
 }  // namespace
 
-void add_explain(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(
-      app, "explain", "Explain a reason for which jobs end or wait; without one, list them all.");
+client::Command explain_command() {
   const auto options = std::make_shared<ExplainOptions>();
-  add_positional(*command, "REASON", options->reason, false);
-  add_flag(*command, "--json", options->json, "Print JSON");
-  add_footer(*command,
-             "gangrun why JOB names the reason, and so does status --json.\n\n"
-             "Example:\n  gangrun explain out_of_memory\n");
-  acts(*command, request, options, explain);
+  return {.name = "explain",
+          .summary = "Explain a reason for which jobs end or wait; without one, list them all.",
+          .words = {{"REASON", &options->reason}},
+          .flags = {{"--json", &options->json, "", "Print JSON"}},
+          .footer =
+              "gangrun why JOB names the reason, and so does status --json.\n\n"
+              "Example:\n  gangrun explain out_of_memory\n",
+          .action = acts(options, explain)};
 }
 
 }  // namespace gangrun::cli

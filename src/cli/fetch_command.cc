@@ -11,7 +11,6 @@
 #include "base/sizes.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/fetched_outputs.h"
 #include "client/place.h"
@@ -158,23 +157,26 @@ base::Result<client::ExitStatus> fetch(const FetchOptions& options, client::Cont
 
 }  // namespace
 
-void add_fetch(CLI::App& app, Request& request) {
-  CLI::App* command =
-      add_command(app, "fetch", "List the fetched outputs of a job's tasks, or copy them.");
+client::Command fetch_command() {
   const auto options = std::make_shared<FetchOptions>();
-  add_job_and_task(*command, request, options->job, options->task);
-  add_value(*command, "--to", options->to, "FOLDER",
-            "Copy to this folder, one folder for each task; existing files are not overwritten");
-  add_flag(*command, "--json", options->json, "Print the list as one JSON object");
-  add_footer(
-      *command,
-      "Outputs are files that tasks have written where they are removed with the job: in pods, "
-      "on hosts\nthat ssh reaches, and in containers of YARN. They are fetched before that. What "
-      "is on HDFS, or was\nleft on a host of ssh because it was over outputs_limit or could not "
-      "be brought, is brought now.\nJOB is an id, the unambiguous beginning of one, or last; "
-      "without it, the last one. TASK is like\nworker:0, or a host after JOB.\n\n"
-      "Example:\n  gangrun fetch worker:0 --to results\n");
-  acts(*command, request, options, fetch);
+  return {
+      .name = "fetch",
+      .summary = "List the fetched outputs of a job's tasks, or copy them.",
+      .words = {job_word(options->job), {"TASK", &options->task}},
+      .flags =
+          {{"--to", &options->to, "FOLDER",
+            "Copy to this folder, one folder for each task; existing files are not overwritten"},
+           {"--json", &options->json, "", "Print the list as one JSON object"}},
+      .footer =
+          "Outputs are files that tasks have written where they are removed with the job: in pods, "
+          "on hosts\nthat ssh reaches, and in containers of YARN. They are fetched before that. "
+          "What "
+          "is on HDFS, or was\nleft on a host of ssh because it was over outputs_limit or could "
+          "not "
+          "be brought, is brought now.\nJOB is an id, the unambiguous beginning of one, or last; "
+          "without it, the last one. TASK is like\nworker:0, or a host after JOB.\n\n"
+          "Example:\n  gangrun fetch worker:0 --to results\n",
+      .action = acts(options, fetch)};
 }
 
 }  // namespace gangrun::cli

@@ -5,21 +5,22 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "cli/help.h"
 #include "client/prepare.h"
 
 namespace gangrun::cli {
 
 namespace {
 
-bool takes_a_value(const CommandModel& run, const std::string& word) {
-  return std::any_of(run.flags.begin(), run.flags.end(), [&](const FlagModel& flag) {
-    return !flag.value.empty() &&
-           std::find(flag.names.begin(), flag.names.end(), word) != flag.names.end();
+bool takes_a_value(const client::Command& run, const std::string& word) {
+  return std::ranges::any_of(run.flags, [&](const client::Flag& flag) {
+    const std::vector<std::string> names = names_of(flag);
+    return !flag.value.empty() && std::ranges::find(names, word) != names.end();
   });
 }
 
 // Which of the words after "run" is the first one of the tasks' command.
-std::optional<std::size_t> begin_of_command(const CommandModel& run,
+std::optional<std::size_t> begin_of_command(const client::Command& run,
                                             const std::vector<std::string>& arguments) {
   bool has_job_file = false;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
@@ -36,7 +37,7 @@ std::optional<std::size_t> begin_of_command(const CommandModel& run,
 
 }  // namespace
 
-std::optional<std::string> line_with_dashes(const CommandModel& run,
+std::optional<std::string> line_with_dashes(const client::Command& run,
                                             const std::vector<std::string>& arguments,
                                             const std::string& unknown) {
   const auto begin = begin_of_command(run, arguments);

@@ -5,12 +5,11 @@
 namespace gangrun::cli {
 namespace {
 
-const CommandModel kRun{.name = "run",
-                        .summary = "",
-                        .positionals = {"[JOB.yaml]"},
-                        .flags = {{{"-r", "--roles"}, "TYPE:N", ""}, {{"-d", "--detach"}, "", ""}},
-                        .footer = "",
-                        .commands = {}};
+const client::Command kRun{
+    .name = "run",
+    .summary = "",
+    .words = {{"JOB.yaml", {}}},
+    .flags = {{"-r,--roles", {}, "TYPE:N", ""}, {"-d,--detach", {}, "", ""}}};
 
 TEST(LineWithDashes, TheyStandBeforeTheFirstWordThatIsNoValueAndNoJobFile) {
   EXPECT_EQ(line_with_dashes(kRun, {"run", "-r", "worker:2", "python3", "x.py"}, "x.py"),

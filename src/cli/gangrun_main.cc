@@ -13,7 +13,6 @@
 #include "base/format.h"
 #include "base/result.h"
 #include "base/strings.h"
-#include "cli/app.h"
 #include "cli/commands.h"
 #include "client/command.h"
 #include "client/console.h"

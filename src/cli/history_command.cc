@@ -1,7 +1,6 @@
 #include <memory>
 #include <optional>
 
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/history.h"
 
@@ -27,20 +26,21 @@ base::Result<client::ExitStatus> history(const HistoryOptions& options, client::
 
 }  // namespace
 
-void add_history(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(
-      app, "history", "List ended jobs, newest first, with their final state and first cause.");
+client::Command history_command(const client::Places& places) {
   const auto options = std::make_shared<HistoryOptions>();
-  add_value(
-      *command, "--since", options->since, "TIME",
-      "Only jobs submitted since then: a duration before now (2d) or a date in UTC (2026-01-31)");
-  add_value(*command, "--state", options->state, "succeeded|failed|killed|lost",
-            "Only jobs that ended in this state");
-  add_value(*command, "--on", options->on, client::places_with_jobs(request.places),
-            "List jobs of this machine, or of the YARN cluster that HADOOP_CONF_DIR names");
-  add_flag(*command, "--json", options->json, "Print a list of JSON objects");
-  add_footer(*command, "Example:\n  gangrun history --since 2d --state failed\n");
-  acts(*command, request, options, history);
+  return {
+      .name = "history",
+      .summary = "List ended jobs, newest first, with their final state and first cause.",
+      .flags = {{"--since", &options->since, "TIME",
+                 "Only jobs submitted since then: a duration before now (2d) or a date in UTC "
+                 "(2026-01-31)"},
+                {"--state", &options->state, "succeeded|failed|killed|lost",
+                 "Only jobs that ended in this state"},
+                {"--on", &options->on, client::places_with_jobs(places),
+                 "List jobs of this machine, or of the YARN cluster that HADOOP_CONF_DIR names"},
+                {"--json", &options->json, "", "Print a list of JSON objects"}},
+      .footer = "Example:\n  gangrun history --since 2d --state failed\n",
+      .action = acts(options, history)};
 }
 
 }  // namespace gangrun::cli

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "base/format.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "client/ending_guard.h"
 #include "host/ending_signals.h"
@@ -40,15 +39,16 @@ base::Result<client::ExitStatus> kill_job(const KillOptions& options, client::Co
 
 }  // namespace
 
-void add_kill(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(app, "kill", "Stop a job gracefully. Does not wait for its end.");
+client::Command kill_command() {
   const auto options = std::make_shared<KillOptions>();
-  add_job(*command, request, options->job, true);
-  add_flag(*command, "--now", options->now, "Kill it at once, without a graceful shutdown");
-  add_footer(*command,
-             "JOB is an id, the unambiguous beginning of one, or last.\n\n"
-             "Example:\n  gangrun kill wine && gangrun wait wine\n");
-  acts(*command, request, options, kill_job);
+  return {.name = "kill",
+          .summary = "Stop a job gracefully. Does not wait for its end.",
+          .words = {{"JOB", &options->job, true}},
+          .flags = {{"--now", &options->now, "", "Kill it at once, without a graceful shutdown"}},
+          .footer =
+              "JOB is an id, the unambiguous beginning of one, or last.\n\n"
+              "Example:\n  gangrun kill wine && gangrun wait wine\n",
+          .action = acts(options, kill_job)};
 }
 
 }  // namespace gangrun::cli

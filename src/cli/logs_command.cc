@@ -7,7 +7,6 @@
 
 #include "base/format.h"
 #include "base/strings.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/moment.h"
 #include "client/log_lines.h"
@@ -132,29 +131,29 @@ base::Result<client::ExitStatus> logs(const LogsOptions& options, client::Contex
 
 }  // namespace
 
-void add_logs(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(
-      app, "logs",
-      "Show the output of all tasks of a job, each line with a prefix, or of one task.");
+client::Command logs_command() {
   const auto options = std::make_shared<LogsOptions>();
-  add_job_and_task(*command, request, options->job, options->task);
-  add_flag(*command, "-f,--follow", options->follow, "Follow the output until the job ends");
-  add_value(*command, "-n,--tail", options->tail, "LINES",
-            "Only the last N lines of each stream of each task");
-  add_value(*command, "--since", options->since, "TIME",
-            "Only lines of the last 10m (s, m, h, d), or since 2026-01-31T12:00:00Z");
-  add_flag(*command, "-t,--timestamps", options->timestamps,
-           "Show when each line was written, in UTC");
-  add_flag(*command, "--stdout", options->output_only, "Only what tasks wrote to standard output");
-  add_flag(*command, "--stderr", options->errors_only, "Only what tasks wrote to standard error");
-  add_flag(*command, "--json", options->json, "Print a JSON object for each line");
-  add_footer(
-      *command,
-      "What tasks wrote to standard error is printed on standard error, everything else on "
-      "standard output.\nJOB is an id, the unambiguous beginning of one, or last; without it, the "
-      "last one. TASK is like worker:0.\n\n"
-      "Examples:\n  gangrun logs -f --tail 20 worker:0\n  gangrun logs last > all.txt 2>&1\n");
-  acts(*command, request, options, logs);
+  return {
+      .name = "logs",
+      .summary = "Show the output of all tasks of a job, each line with a prefix, or of one task.",
+      .words = {job_word(options->job), {"TASK", &options->task}},
+      .flags = {{"-f,--follow", &options->follow, "", "Follow the output until the job ends"},
+                {"-n,--tail", &options->tail, "LINES",
+                 "Only the last N lines of each stream of each task"},
+                {"--since", &options->since, "TIME",
+                 "Only lines of the last 10m (s, m, h, d), or since 2026-01-31T12:00:00Z"},
+                {"-t,--timestamps", &options->timestamps, "",
+                 "Show when each line was written, in UTC"},
+                {"--stdout", &options->output_only, "", "Only what tasks wrote to standard output"},
+                {"--stderr", &options->errors_only, "", "Only what tasks wrote to standard error"},
+                {"--json", &options->json, "", "Print a JSON object for each line"}},
+      .footer =
+          "What tasks wrote to standard error is printed on standard error, everything else on "
+          "standard output.\nJOB is an id, the unambiguous beginning of one, or last; without it, "
+          "the "
+          "last one. TASK is like worker:0.\n\n"
+          "Examples:\n  gangrun logs -f --tail 20 worker:0\n  gangrun logs last > all.txt 2>&1\n",
+      .action = acts(options, logs)};
 }
 
 }  // namespace gangrun::cli

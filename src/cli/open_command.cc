@@ -7,15 +7,11 @@
 
 #include "base/format.h"
 #include "base/json.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "client/ending_guard.h"
 #include "client/place.h"
-#include "client/prepare.h"
-#include "client/task_agent.h"
 #include "client/task_way.h"
 #include "host/ending_signals.h"
-#include "host/local_site.h"
 #include "job/limits.h"
 #include "job/units.h"
 #include "net/event_loop.h"
@@ -81,7 +77,6 @@ class Opened {
   void end(client::ExitStatus status) {
     if (!ended_) ended_ = status;
   }
-  base::Result<std::unique_ptr<client::TaskWay>> make_way();
 
   cluster::Job& of_job_;
   const std::string job_;
@@ -123,31 +118,17 @@ base::Result<> Opened::start() {
     return base::not_found(base::format("{} has no task {}; its types: {}", job_,
                                         job::to_string(task_), base::join(types, ", ")));
   }
-  GANGRUN_ASSIGN(way_, make_way());
-  look_again();
-  return {};
-}
-
-base::Result<std::unique_ptr<client::TaskWay>> Opened::make_way() {
   const auto on_broken = [this](const base::Error& error) {
     if (told_) say(base::format("{}: {}", job::to_string(task_), error.message));
   };
-  std::optional<job::JobSpec> spec;
-  const client::Place* place = context_.places.with_job(job_);
-  if (place == nullptr) {
-    GANGRUN_ASSIGN(const std::string home, client::home_of(context_));
-    GANGRUN_ASSIGN(
-        spec, host::stored_spec(host::paths_of(home, job_), context_.places.rules().sections()));
-    place = context_.places.find(spec->on);
-  }
-  if (place == nullptr) return base::not_found(base::format("{} is on no known place", job_));
-  return place->jobs->way({.loop = loop_,
-                           .context = context_,
-                           .spec = spec ? &*spec : nullptr,
-                           .job = job_,
-                           .task = task_,
-                           .port = wanted_port_,
-                           .on_broken = on_broken});
+  GANGRUN_ASSIGN(way_, client::way_to_task({.loop = loop_,
+                                            .context = context_,
+                                            .job = job_,
+                                            .task = task_,
+                                            .port = wanted_port_,
+                                            .on_broken = on_broken}));
+  look_again();
+  return {};
 }
 
 client::ExitStatus Opened::wait() {
@@ -233,20 +214,20 @@ base::Result<client::ExitStatus> open(const OpenOptions& options, client::Contex
 
 }  // namespace
 
-void add_open(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(
-      app, "open", "Forward a local port to a port of a task, for example TensorBoard's.");
+client::Command open_command() {
   const auto options = std::make_shared<OpenOptions>();
-  add_job_and_task(*command, request, options->job, options->task);
-  add_value(*command, "--port", options->port, "PORT", "The local port (default: any free one)");
-  add_flag(*command, "--json", options->json, "Print the address as a JSON object");
-  add_footer(
-      *command,
-      "Prints the address when the task listens, and serves it on 127.0.0.1 until Ctrl-C or\nthe "
-      "end of the job. TASK is like worker:0 (default: tensorboard).\nJOB is an id, the "
-      "unambiguous beginning of one, or last; without it, the last one.\n\n"
-      "Example:\n  gangrun open --port 6006\n");
-  acts(*command, request, options, open);
+  return {.name = "open",
+          .summary = "Forward a local port to a port of a task, for example TensorBoard's.",
+          .words = {job_word(options->job), {"TASK", &options->task}},
+          .flags = {{"--port", &options->port, "PORT", "The local port (default: any free one)"},
+                    {"--json", &options->json, "", "Print the address as a JSON object"}},
+          .footer =
+              "Prints the address when the task listens, and serves it on 127.0.0.1 until Ctrl-C "
+              "or\nthe "
+              "end of the job. TASK is like worker:0 (default: tensorboard).\nJOB is an id, the "
+              "unambiguous beginning of one, or last; without it, the last one.\n\n"
+              "Example:\n  gangrun open --port 6006\n",
+          .action = acts(options, open)};
 }
 
 }  // namespace gangrun::cli

@@ -2,7 +2,6 @@
 #include <optional>
 
 #include "base/format.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/history.h"
 
@@ -32,16 +31,18 @@ base::Result<client::ExitStatus> ps(const PsOptions& options, client::Context& c
 
 }  // namespace
 
-void add_ps(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(app, "ps", "List jobs, newest first.");
+client::Command ps_command(const client::Places& places) {
   const auto options = std::make_shared<PsOptions>();
-  add_flag(*command, "-a,--all", options->all,
-           base::format("Show all ended jobs, not only the last {}", kShownEnded));
-  add_value(*command, "--on", options->on, client::places_with_jobs(request.places),
-            "List jobs of this machine, or of the YARN cluster that HADOOP_CONF_DIR names");
-  add_flag(*command, "--json", options->json, "Print a list of JSON objects");
-  add_footer(*command, "Example:\n  gangrun ps --json\n");
-  acts(*command, request, options, ps);
+  return {
+      .name = "ps",
+      .summary = "List jobs, newest first.",
+      .flags = {{"-a,--all", &options->all, "",
+                 base::format("Show all ended jobs, not only the last {}", kShownEnded)},
+                {"--on", &options->on, client::places_with_jobs(places),
+                 "List jobs of this machine, or of the YARN cluster that HADOOP_CONF_DIR names"},
+                {"--json", &options->json, "", "Print a list of JSON objects"}},
+      .footer = "Example:\n  gangrun ps --json\n",
+      .action = acts(options, ps)};
 }
 
 }  // namespace gangrun::cli

@@ -7,10 +7,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "cli/run_flags.h"
-#include "client/fail.h"
 #include "client/prepare.h"
 #include "client/run_record.h"
 #include "client/start_job.h"
@@ -83,51 +80,44 @@ void tell_changes(const std::string& id, const client::RunRecord& record,
   }
 }
 
-client::ExitStatus rerun(const RerunOptions& options, client::Context& context) {
-  const auto job = client::find_job(context, options.job);
-  if (!job.ok()) return fail(context, job.error());
-  const auto status = (*job)->status();
-  if (!status.ok()) return fail(context, status.error());
-  const std::string& id = status->id;
-  const auto home = client::home_of(context);
-  if (!home.ok()) return fail(context, home.error());
-  const auto record = client::kept_run(*home, id);
-  if (!record.ok()) return fail(context, record.error());
-  client::RunOptions run = client::run_options_of(*record);
+base::Result<client::ExitStatus> rerun(const RerunOptions& options, client::Context& context) {
+  GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
+  GANGRUN_ASSIGN(const auto status, job->status());
+  const std::string& id = status.id;
+  GANGRUN_ASSIGN(const std::string home, client::home_of(context));
+  GANGRUN_ASSIGN(const auto record, client::kept_run(home, id));
+  client::RunOptions run = client::run_options_of(record);
   client::add_options(options.more, run);
-  if (const auto entered = enter(id, record->folder, context); !entered.ok()) {
-    return fail(context, entered.error());
-  }
-  if (const auto there = check_beside(*home, id, *record); !there.ok())
-    return fail(context, there.error());
+  GANGRUN_TRY(enter(id, record.folder, context));
+  GANGRUN_TRY(check_beside(home, id, record));
   std::vector<client::RecordedFile> now;
   if (const auto spec = client::read_job(run, context.folder, context.places.rules()); spec.ok()) {
     now = client::files_of(*spec, context.folder);
   }
-  tell_changes(id, *record, now, context);
+  tell_changes(id, record, now, context);
   return client::start_job(std::move(run), context);
 }
 
 }  // namespace
 
-void add_rerun(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(app, "rerun", "Submit a past job again, as a new job.");
+client::Command rerun_command(const client::Places& places) {
   const auto options = std::make_shared<RerunOptions>();
-  add_job(*command, request, options->job, false);
-  add_run_flags(*command, options->more, request.places);
-  add_footer(
-      *command,
-      "The new job has the job file, the defaults, the flags, the command, the folder and the "
-      "files\n"
-      "of JOB; flags and words after -- win over them. A file that has changed is used as it is\n"
-      "now, and that is said; one that is gone is an error. JOB is an id, the unambiguous "
-      "beginning\n"
-      "of one, or last; without it, the last one.\n\n"
-      "Examples:\n  gangrun rerun\n  gangrun rerun wine-2026 -m 8g --dry-run\n");
-  on_chosen(*command, [&request, options] {
-    options->more.flags.command = request.command;
-    request.action = [options](client::Context& context) { return rerun(*options, context); };
-  });
+  return {
+      .name = "rerun",
+      .summary = "Submit a past job again, as a new job.",
+      .words = {job_word(options->job)},
+      .rest = &options->more.flags.command,
+      .flags = run_flags(options->more, places),
+      .footer =
+          "The new job has the job file, the defaults, the flags, the command, the folder and the "
+          "files\n"
+          "of JOB; flags and words after -- win over them. A file that has changed is used as it "
+          "is\n"
+          "now, and that is said; one that is gone is an error. JOB is an id, the unambiguous "
+          "beginning\n"
+          "of one, or last; without it, the last one.\n\n"
+          "Examples:\n  gangrun rerun\n  gangrun rerun wine-2026 -m 8g --dry-run\n",
+      .action = acts(options, rerun)};
 }
 
 }  // namespace gangrun::cli

@@ -9,7 +9,6 @@
 #include "base/output_file.h"
 #include "base/sizes.h"
 #include "base/strings.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "client/text.h"
 
@@ -74,21 +73,21 @@ base::Result<client::ExitStatus> result(const ResultOptions& options, client::Co
 
 }  // namespace
 
-void add_result(CLI::App& app, Request& request) {
-  CLI::App* command =
-      add_command(app, "result", "List the results of a job's tasks, or print one.");
+client::Command result_command() {
   const auto options = std::make_shared<ResultOptions>();
-  add_job_and_task(*command, request, options->job, options->task);
-  add_value(*command, "-o,--output", options->output, "FILE",
-            "Write the result to this file (mode 0600) instead of standard output");
-  add_flag(*command, "--json", options->json, "Print the list as one JSON object");
-  add_footer(*command,
-             "A task's result is what it writes to the file that GANGRUN_RESULT_FILE names, at "
-             "most\n256 MiB. JOB is an id, the unambiguous beginning of one, or last; without it, "
-             "the last "
-             "one. TASK\nis like worker:0.\n\n"
-             "Example:\n  gangrun result worker:0 -o accuracy.json\n");
-  acts(*command, request, options, result);
+  return {.name = "result",
+          .summary = "List the results of a job's tasks, or print one.",
+          .words = {job_word(options->job), {"TASK", &options->task}},
+          .flags = {{"-o,--output", &options->output, "FILE",
+                     "Write the result to this file (mode 0600) instead of standard output"},
+                    {"--json", &options->json, "", "Print the list as one JSON object"}},
+          .footer =
+              "A task's result is what it writes to the file that GANGRUN_RESULT_FILE names, at "
+              "most\n256 MiB. JOB is an id, the unambiguous beginning of one, or last; without it, "
+              "the last "
+              "one. TASK\nis like worker:0.\n\n"
+              "Example:\n  gangrun result worker:0 -o accuracy.json\n",
+          .action = acts(options, result)};
 }
 
 }  // namespace gangrun::cli

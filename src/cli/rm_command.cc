@@ -7,9 +7,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
-#include "client/agreement.h"
 #include "client/removal.h"
 #include "client/text.h"
 
@@ -70,18 +68,20 @@ base::Result<client::ExitStatus> remove_jobs(const RmOptions& options, client::C
 
 }  // namespace
 
-void add_rm(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(app, "rm", "Remove ended jobs, with all that is kept of them.");
+client::Command rm_command() {
   const auto options = std::make_shared<RmOptions>();
-  add_jobs(*command, request, options->jobs);
-  add_flag(*command, "-y,--yes", options->yes, "Do not ask");
-  add_flag(*command, "--json", options->json, "Print the ids as one JSON object");
-  add_footer(
-      *command,
-      "Removes the folders, logs, results, outputs and journals of jobs that have ended, and "
-      "what\ntheir hosts have kept of them; of a job of YARN what HDFS has of it. JOB is an id, "
-      "the\nunambiguous beginning of one, or last.\n\nExample:\n  gangrun rm --yes wine-2026\n");
-  acts(*command, request, options, remove_jobs);
+  return {
+      .name = "rm",
+      .summary = "Remove ended jobs, with all that is kept of them.",
+      .words = {{"JOB", &options->jobs, true}},
+      .flags = {{"-y,--yes", &options->yes, "", "Do not ask"},
+                {"--json", &options->json, "", "Print the ids as one JSON object"}},
+      .footer =
+          "Removes the folders, logs, results, outputs and journals of jobs that have ended, and "
+          "what\ntheir hosts have kept of them; of a job of YARN what HDFS has of it. JOB is an "
+          "id, "
+          "the\nunambiguous beginning of one, or last.\n\nExample:\n  gangrun rm --yes wine-2026\n",
+      .action = acts(options, remove_jobs)};
 }
 
 }  // namespace gangrun::cli

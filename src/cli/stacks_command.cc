@@ -6,7 +6,6 @@
 
 #include "base/format.h"
 #include "base/json.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "client/next_master.h"
 #include "client/stacks_view.h"
@@ -86,22 +85,24 @@ base::Result<client::ExitStatus> stacks(const StacksOptions& options, client::Co
 
 }  // namespace
 
-void add_stacks(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(app, "stacks", "Show where the processes of running tasks are.");
+client::Command stacks_command() {
   const auto options = std::make_shared<StacksOptions>();
-  add_job_and_tasks(*command, request, options->job, options->tasks);
-  add_value(*command, "--timeout", options->timeout, "TIME",
-            "How long the look at a task may take, at most 1m (default: 5s)");
-  add_flag(*command, "--json", options->json,
-           "Print all processes of all tasks as one JSON object");
-  add_footer(*command,
-             "Tasks with the same stack are shown once, the odd ones first. Python's stack is read "
-             "by\npy-spy (pip install 'gangrun[stacks]'), that of other programs by eu-stack or "
-             "gdb, where\nthey are installed beside the task. A process stands still for a moment "
-             "while it is read.\nJOB is an id, the unambiguous beginning of one, or last; without "
-             "it, the last one. TASK\nis like worker:0.\n\n"
-             "Example:\n  gangrun stacks worker:0 worker:3\n");
-  acts(*command, request, options, stacks);
+  return {
+      .name = "stacks",
+      .summary = "Show where the processes of running tasks are.",
+      .words = {job_word(options->job), {"TASK", &options->tasks}},
+      .flags = {{"--timeout", &options->timeout, "TIME",
+                 "How long the look at a task may take, at most 1m (default: 5s)"},
+                {"--json", &options->json, "",
+                 "Print all processes of all tasks as one JSON object"}},
+      .footer =
+          "Tasks with the same stack are shown once, the odd ones first. Python's stack is read "
+          "by\npy-spy (pip install 'gangrun[stacks]'), that of other programs by eu-stack or "
+          "gdb, where\nthey are installed beside the task. A process stands still for a moment "
+          "while it is read.\nJOB is an id, the unambiguous beginning of one, or last; without "
+          "it, the last one. TASK\nis like worker:0.\n\n"
+          "Example:\n  gangrun stacks worker:0 worker:3\n",
+      .action = acts(options, stacks)};
 }
 
 }  // namespace gangrun::cli

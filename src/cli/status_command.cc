@@ -1,7 +1,6 @@
 #include <memory>
 
 #include "base/json.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "client/job_view.h"
 #include "client/place.h"
@@ -49,16 +48,17 @@ base::Result<client::ExitStatus> status(const StatusOptions& options, client::Co
 
 }  // namespace
 
-void add_status(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(app, "status", "Show one job: its state, its tasks, its cause.");
+client::Command status_command() {
   const auto options = std::make_shared<StatusOptions>();
-  add_job(*command, request, options->job, false);
-  add_flag(*command, "--json", options->json, "Print a JSON object");
-  add_footer(
-      *command,
-      "JOB is an id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
-      "Example:\n  gangrun status\n");
-  acts(*command, request, options, status);
+  return {
+      .name = "status",
+      .summary = "Show one job: its state, its tasks, its cause.",
+      .words = {job_word(options->job)},
+      .flags = {{"--json", &options->json, "", "Print a JSON object"}},
+      .footer =
+          "JOB is an id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
+          "Example:\n  gangrun status\n",
+      .action = acts(options, status)};
 }
 
 }  // namespace gangrun::cli

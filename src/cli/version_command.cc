@@ -5,7 +5,6 @@
 
 #include "base/format.h"
 #include "base/json.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/licenses.h"
 
@@ -48,19 +47,18 @@ std::string version_text(const VersionFlags& flags) {
 
 }  // namespace
 
-void add_version(CLI::App& app, Request& request) {
-  CLI::App* command = add_command(app, "version", "Show the version of this program.");
+client::Command version_command() {
   const auto flags = std::make_shared<VersionFlags>();
-  add_flag(*command, "--json", flags->json, "Print JSON");
-  add_flag(*command, "--licenses", flags->licenses,
-           "Print what is linked into the programs, and its licenses");
-  add_footer(*command, "Example:\n  gangrun version --json\n");
-  on_chosen(*command, [&request, flags] {
-    request.action = [flags](client::Context& context) {
-      context.console.out(version_text(*flags));
-      return client::ExitStatus::kSuccess;
-    };
-  });
+  return {.name = "version",
+          .summary = "Show the version of this program.",
+          .flags = {{"--json", &flags->json, "", "Print JSON"},
+                    {"--licenses", &flags->licenses, "",
+                     "Print what is linked into the programs, and its licenses"}},
+          .footer = "Example:\n  gangrun version --json\n",
+          .action = [flags](client::Context& context) {
+            context.console.out(version_text(*flags));
+            return client::ExitStatus::kSuccess;
+          }};
 }
 
 }  // namespace gangrun::cli

@@ -4,7 +4,6 @@
 
 #include "base/format.h"
 #include "base/json.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "client/report.h"
 #include "job/described.h"
@@ -61,18 +60,18 @@ base::Result<client::ExitStatus> wait(const WaitOptions& options, client::Contex
 
 }  // namespace
 
-void add_wait(CLI::App& app, Request& request) {
-  CLI::App* command =
-      add_command(app, "wait", "Wait for the end of a job and exit as `run` would have.");
+client::Command wait_command() {
   const auto options = std::make_shared<WaitOptions>();
-  add_job(*command, request, options->job, false);
-  add_value(*command, "--timeout", options->timeout, "TIME", "Give up waiting after this time");
-  add_flag(*command, "--json", options->json, "Print the final status as a JSON object");
-  add_footer(
-      *command,
-      "JOB is an id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
-      "Example:\n  gangrun wait --timeout 2h wine\n");
-  acts(*command, request, options, wait);
+  return {
+      .name = "wait",
+      .summary = "Wait for the end of a job and exit as `run` would have.",
+      .words = {job_word(options->job)},
+      .flags = {{"--timeout", &options->timeout, "TIME", "Give up waiting after this time"},
+                {"--json", &options->json, "", "Print the final status as a JSON object"}},
+      .footer =
+          "JOB is an id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
+          "Example:\n  gangrun wait --timeout 2h wine\n",
+      .action = acts(options, wait)};
 }
 
 }  // namespace gangrun::cli

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "base/json.h"
-#include "cli/command_builder.h"
 #include "cli/commands.h"
 #include "cli/why.h"
 #include "job/described.h"
@@ -38,17 +37,17 @@ base::Result<client::ExitStatus> tell_why(const WhyOptions& options, client::Con
 
 }  // namespace
 
-void add_why(CLI::App& app, Request& request) {
-  CLI::App* command =
-      add_command(app, "why", "Explain what a job is waiting for, or why it ended.");
+client::Command why_command() {
   const auto options = std::make_shared<WhyOptions>();
-  add_job(*command, request, options->job, false);
-  add_flag(*command, "--json", options->json, "Print a JSON object");
-  add_footer(
-      *command,
-      "JOB is an id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
-      "Example:\n  gangrun why\n");
-  acts(*command, request, options, tell_why);
+  return {
+      .name = "why",
+      .summary = "Explain what a job is waiting for, or why it ended.",
+      .words = {job_word(options->job)},
+      .flags = {{"--json", &options->json, "", "Print a JSON object"}},
+      .footer =
+          "JOB is an id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
+          "Example:\n  gangrun why\n",
+      .action = acts(options, tell_why)};
 }
 
 }  // namespace gangrun::cli

@@ -44,6 +44,7 @@ std::optional<Flag> flag_of(const jobfile::JobField& field, jobfile::Flags& flag
   if (info.flag.names.empty()) return std::nullopt;
   Flag flag{std::string(info.flag.names), target_of(field, flags), jobfile::value_in_help(info),
             jobfile::help_of(info)};
+  if (info.flag.forms == jobfile::FlagForms::kSwitch) flag.value.clear();
   if (field.path == "on") {
     flag.value = base::format("{}", base::join(places.names(), "|"));
     flag.help += ": " + places.words(&jobfile::PlaceRules::words);

@@ -25,18 +25,26 @@ struct Flag {
   FlagTarget target;
   std::string value;  // what help has for its value: "FILE"; a switch has none
   std::string help;
+  std::string group{};  // the title that help has above it; empty: as of all others
 };
 
-// A command of another tool, which belongs to a place. The program may be called by its name too.
+// A word that a command takes without a flag, or any number of them.
+struct Word {
+  std::string name;  // "JOB"
+  std::variant<std::string*, std::vector<std::string>*> target;
+  bool is_needed = false;
+};
+
 struct Command {
   std::string name;
   std::string summary;
-  std::string word_name{};  // of the one word that it takes without a flag; empty: it takes none
-  std::string* word = nullptr;
-  bool needs_word = false;
-  std::vector<Flag> flags;
-  std::string footer;
-  Action action;  // owns what the flags and the word are read into
+  std::vector<Word> words{};
+  std::vector<std::string>* rest = nullptr;  // the words after "--"; null: it takes none
+  std::vector<Flag> flags{};
+  std::string footer{};
+  Action action{};                  // owns what the flags and the words are read into
+  bool is_program = false;          // the program may be called by its name too
+  std::vector<Command> commands{};  // of the program itself
 };
 
 // Whether it was given on the command line.

@@ -1,13 +1,21 @@
 #include "client/console.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
 
 #include "base/format.h"
+#include "base/strings.h"
 #include "base/terminal_text.h"
 
 namespace gangrun::client {
 
 namespace {
+
+constexpr std::chrono::minutes kAnswerTimeout(10);
 
 std::string to_text(const Lines& lines, bool colour) {
   std::string text;
@@ -68,6 +76,18 @@ std::optional<Size> Console::size() const {
     return Size{};
   }
   return Size{size.ws_col, size.ws_row};
+}
+
+bool is_agreed() {
+  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(kAnswerTimeout);
+  if (::poll(&input, 1, static_cast<int>(limit.count())) <= 0) return false;
+  std::array<char, 64> line{};
+  const ssize_t got = ::read(STDIN_FILENO, line.data(), line.size());
+  if (got <= 0) return false;
+  const std::string_view answer =
+      base::trim(std::string_view(line.data(), static_cast<std::size_t>(got)));
+  return answer == "y" || answer == "Y" || answer == "yes";
 }
 
 }  // namespace gangrun::client

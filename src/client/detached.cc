@@ -1,5 +1,3 @@
-#include "client/detached.h"
-
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,7 +12,8 @@
 #include "base/json.h"
 #include "client/ending_guard.h"
 #include "client/fail.h"
-#include "client/submitted.h"
+#include "client/run_record.h"
+#include "client/run_session.h"
 #include "client/zookeeper_input.h"
 #include "host/ending_signals.h"
 #include "host/processes.h"

@@ -1,5 +1,3 @@
-#include "client/hosted_plan.h"
-
 #include <chrono>
 #include <cstddef>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "client/fail.h"
 #include "client/plan.h"
 #include "client/prepare.h"
+#include "client/run_session.h"
 #include "client/sites.h"
 #include "client/zookeeper_input.h"
 

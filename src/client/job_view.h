@@ -11,6 +11,7 @@
 #include "base/described.h"
 #include "base/json.h"
 #include "client/console.h"
+#include "client/style.h"
 #include "cluster/site.h"
 #include "job/status.h"
 
@@ -34,7 +35,7 @@ struct JoinPlace {
 class JobView {
  public:
   virtual ~JobView() = default;
-  virtual void started(const job::JobStatus& status) = 0;
+  virtual void started(const job::JobStatus& status) { changed(status); }
   // Called at most five times a second.
   virtual void changed(const job::JobStatus& status) = 0;
   virtual void lines(const std::vector<cluster::LogLine>& lines) = 0;
@@ -54,13 +55,24 @@ struct ViewOptions {
   bool quiet = false;
   bool verbose = false;
   // Absent: lines on a pipe, none beside the live table.
-  std::optional<bool> logs;
+  std::optional<bool> logs{};
   std::size_t prefix_width = 0;
   std::string url{};  // of the job's page; empty: it has none
 };
 
 // The status as --json prints it, with the address of the job's page where it has one.
 base::Json shown_json(const job::JobStatus& status, const std::string& url);
+
+// The news in `now`, as sentences: the job's state, tasks that failed or came back, and with
+// `verbose` every task's state. `before` is none for the first status.
+std::vector<std::string> news(const job::JobStatus* before, const job::JobStatus& now,
+                              bool verbose);
+
+// The bytes that replace what stands in the terminal's last lines. `shown` are the lines of the
+// last frame; the cursor is at the start of the line below them. In a narrower terminal they take
+// more rows than they did: `columns` is the width now.
+std::string replace_frame(const Lines& shown, const Lines& above, const Lines& next,
+                          std::size_t columns, bool colour);
 
 // The live table on a terminal, plain lines elsewhere, or JSON.
 std::unique_ptr<JobView> make_view(Console& console, const ViewOptions& options);

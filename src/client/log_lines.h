@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <optional>
 #include <set>
 #include <string>
@@ -84,6 +85,20 @@ class LogPrinter {
   std::optional<Stream> open_;  // with a prefix: whose line was written last, and has no end yet
   std::set<job::TaskId> without_times_;
   bool goes_on_ = false;  // a piece of a line was written last: there is no line of our own
+};
+
+// The lines of tasks that a user has seen last, so that they need not be told again.
+class RecentLines {
+ public:
+  static constexpr std::size_t kMost = 60;            // some two screens
+  static constexpr std::size_t kLongest = 4U << 10U;  // bytes; longer ones are not remembered
+
+  void add(const std::vector<cluster::LogLine>& lines);
+  // Whether all of these lines of this task are among them.
+  [[nodiscard]] bool have(const job::TaskId& task, const std::vector<std::string>& lines) const;
+
+ private:
+  std::deque<cluster::LogLine> lines_;
 };
 
 }  // namespace gangrun::client

@@ -4,9 +4,10 @@
 #include <utility>
 
 #include "base/format.h"
-#include "client/agent_way.h"
 #include "client/fail.h"
+#include "client/sites.h"
 #include "client/text.h"
+#include "host/local_site.h"
 #include "job/units.h"
 
 namespace gangrun::client {
@@ -42,6 +43,18 @@ Result<std::string> Jobs::ended_job(const std::string& /*job*/, const Context& /
 Result<std::unique_ptr<TaskWay>> Jobs::way(const WayInput& input) const {
   return std::unique_ptr<TaskWay>(
       std::make_unique<AgentWay>(input.loop, input.port, input.on_broken));
+}
+
+Result<std::unique_ptr<TaskWay>> way_to_task(WayInput input) {
+  const Places& places = input.context.places;
+  if (const Place* place = places.with_job(input.job)) return place->jobs->way(input);
+  GANGRUN_ASSIGN(const std::string home, home_of(input.context));
+  GANGRUN_ASSIGN(const job::JobSpec spec,
+                 host::stored_spec(host::paths_of(home, input.job), places.rules().sections()));
+  const Place* place = places.find(spec.on);
+  if (place == nullptr) return base::not_found(base::format("{} is on no known place", input.job));
+  input.spec = &spec;
+  return place->jobs->way(input);
 }
 
 Places::Places(std::vector<Place> places) : places_(std::move(places)), rules_(rules_of(places_)) {}

@@ -51,15 +51,15 @@ struct OwnFlag {
   std::string_view help;
 };
 
-// One task, for who wants to reach it. `spec` is null where its job is not kept on this machine.
+// One task, for who wants to reach it.
 struct WayInput {
   net::EventLoop& loop;
   const Context& context;
-  const job::JobSpec* spec = nullptr;
   std::string job;
   job::TaskId task;
   std::uint16_t port = 0;  // of this machine; 0: any
   std::function<void(const base::Error&)> on_broken;
+  const job::JobSpec* spec = nullptr;  // null: its job is not kept on this machine
 };
 
 // The part that has come of what a host has kept of an ended job, and why not all; empty: all has.
@@ -162,6 +162,9 @@ struct Place {
   // None: it cannot be examined.
   std::function<Doctor()> doctor{};
 };
+
+// The way to a task, by the place of its job, which `input` need not know.
+base::Result<std::unique_ptr<TaskWay>> way_to_task(WayInput input);
 
 // All that there are, in the order in which errors and help list them.
 class Places {

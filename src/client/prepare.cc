@@ -13,10 +13,10 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
-#include "client/misplaced_roles.h"
 #include "client/text.h"
 #include "frameworks/environment.h"
 #include "host/local_launch.h"
+#include "job/task_id.h"
 #include "job/units.h"
 #include "jobfile/build.h"
 #include "jobfile/default_files.h"
@@ -58,6 +58,12 @@ Result<> check_file(std::string_view key, const std::string& file, const std::st
   return {};
 }
 
+base::Error not_readable(std::string_view flag, const std::string& value, int error) {
+  return refused_path(flag, value,
+                      error == ENOENT ? "there is no such file or folder on this machine"
+                                      : base::from_errno(error, "cannot be read").message);
+}
+
 // The text of a job file over a draft of defaults, with the paths in it relative to it.
 Result<jobfile::JobDraft> read_draft(const std::string& text, const std::string& spec_path,
                                      const jobfile::SectionList& sections,
@@ -97,6 +103,52 @@ bool is_named_as_job_file(const std::string& word) {
 std::string in_folder(const std::string& folder, const std::string& path) {
   if (path.starts_with("/") || folder.empty()) return path;
   return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
+
+std::optional<std::string> meant_as_roles(const std::vector<std::string>& words) {
+  std::vector<std::string> roles;
+  bool has_number = false;
+  for (const std::string& word : words) {
+    for (const std::string& item : base::split(word, ',')) {
+      const std::size_t mark = item.find_first_of(":=");
+      const std::string type = item.substr(0, mark);
+      if (!job::is_valid_type_name(type)) return std::nullopt;
+      if (mark == std::string::npos) {
+        roles.push_back(type);
+        continue;
+      }
+      const std::string number = item.substr(mark + 1);
+      if (!job::parse_count(number, 1, job::kMaxTasks).ok()) return std::nullopt;
+      roles.push_back(base::format("{}:{}", type, number));
+      has_number = true;
+    }
+  }
+  if (!has_number) return std::nullopt;
+  return base::format("-r {}", base::join(roles, ","));
+}
+
+base::Error refused_path(std::string_view flag, const std::string& value, std::string_view why) {
+  return base::invalid_argument(base::format("{}: {}: {}", flag, path_in_quotes(value), why));
+}
+
+Result<> check_local_file(std::string_view flag, const std::string& as_written,
+                          const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return not_readable(flag, as_written, errno);
+  if (!S_ISREG(info.st_mode))
+    return refused_path(flag, as_written, "is not a file; allowed: a file");
+  if (::access(path.c_str(), R_OK) != 0) return not_readable(flag, as_written, errno);
+  return {};
+}
+
+Result<> check_local_input(std::string_view flag, const std::string& input,
+                           const std::string& folder) {
+  const std::string path = in_folder(folder, input);
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return not_readable(flag, input, errno);
+  const int wanted = S_ISDIR(info.st_mode) ? R_OK | X_OK : R_OK;
+  if (::access(path.c_str(), wanted) != 0) return not_readable(flag, input, errno);
+  return {};
 }
 
 Result<> read_spec_text(RunOptions& options, const std::string& folder) {

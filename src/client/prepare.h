@@ -38,6 +38,22 @@ base::Result<job::JobSpec> read_job(const RunOptions& options, const std::string
                                     std::vector<std::string>* without_use = nullptr,
                                     jobfile::Sources* sources = nullptr);
 
+// "-r ps:1,worker:2" where these words of `gangrun run` are types of tasks and their numbers, which
+// some launchers take without a flag; none where one of them is something else.
+std::optional<std::string> meant_as_roles(const std::vector<std::string>& words);
+
+// Bad input: why a path that a flag names cannot be taken.
+base::Error refused_path(std::string_view flag, const std::string& value, std::string_view why);
+
+// Whether a file that a flag names (`as_written`) is a regular one at `path` and can be read. An
+// error begins with the flag and is bad input.
+base::Result<> check_local_file(std::string_view flag, const std::string& as_written,
+                                const std::string& path);
+
+// The same of a file or folder, as it is found from `folder`.
+base::Result<> check_local_input(std::string_view flag, const std::string& input,
+                                 const std::string& folder);
+
 // The same error as one about the input: that a named thing cannot be used is, whatever the reason.
 base::Error as_bad_input(const base::Error& error);
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/format.h"
@@ -19,6 +21,33 @@ namespace {
 constexpr std::size_t kMaxMissing = 8;
 
 std::string time_words(std::int64_t ms) { return base::to_words(std::chrono::milliseconds(ms)); }
+
+// The words before and after the name of a task, or their number.
+using Around = std::pair<std::string_view, std::string_view>;
+
+// A sentence for each task of which `said` tells something, for one task or all; beyond a few they
+// are counted.
+std::vector<std::string> sentences_of(const job::JobStatus& status,
+                                      std::string job::TaskStatus::*said,
+                                      const std::optional<job::TaskId>& task, const Around& one,
+                                      const Around& others) {
+  std::vector<std::string> sentences;
+  std::int64_t more = 0;
+  for (const job::TaskStatus& each : status.tasks) {
+    if ((each.*said).empty() || (task && each.task != *task)) continue;
+    if (sentences.size() == kMaxMissing) {
+      ++more;
+      continue;
+    }
+    sentences.push_back(base::format("{} {} {}: {}", one.first, job::to_string(each.task),
+                                     one.second, harmless_sentence(each.*said)));
+  }
+  if (more > 0) {
+    sentences.push_back(
+        base::format("{} {} {}", others.first, count_text(more, "more task"), others.second));
+  }
+  return sentences;
+}
 
 // Whether the last lines show the traceback already: it is their end, as Python writes it.
 bool shows_traceback(const job::Cause& cause) {
@@ -71,42 +100,14 @@ std::string verdict_sentence(const job::JobStatus& status) {
 
 std::vector<std::string> missing_lines(const job::JobStatus& status,
                                        const std::optional<job::TaskId>& task) {
-  std::vector<std::string> sentences;
-  std::size_t more = 0;
-  for (const job::TaskStatus& each : status.tasks) {
-    if (each.incomplete_log.empty() || (task && each.task != *task)) continue;
-    if (sentences.size() == kMaxMissing) {
-      ++more;
-      continue;
-    }
-    sentences.push_back(base::format("the log of {} is incomplete: {}", job::to_string(each.task),
-                                     harmless_sentence(each.incomplete_log)));
-  }
-  if (more > 0) {
-    sentences.push_back(base::format("the logs of {} are incomplete, too",
-                                     count_text(static_cast<std::int64_t>(more), "more task")));
-  }
-  return sentences;
+  return sentences_of(status, &job::TaskStatus::incomplete_log, task,
+                      {"the log of", "is incomplete"}, {"the logs of", "are incomplete, too"});
 }
 
 std::vector<std::string> lost_outputs(const job::JobStatus& status) {
-  std::vector<std::string> sentences;
-  std::size_t more = 0;
-  for (const job::TaskStatus& each : status.tasks) {
-    if (each.lost_outputs.empty()) continue;
-    if (sentences.size() == kMaxMissing) {
-      ++more;
-      continue;
-    }
-    sentences.push_back(base::format("outputs of {} were not all kept: {}",
-                                     job::to_string(each.task),
-                                     harmless_sentence(each.lost_outputs)));
-  }
-  if (more > 0) {
-    sentences.push_back(base::format("outputs of {} were not all kept, either",
-                                     count_text(static_cast<std::int64_t>(more), "more task")));
-  }
-  return sentences;
+  return sentences_of(status, &job::TaskStatus::lost_outputs, {},
+                      {"outputs of", "were not all kept"},
+                      {"outputs of", "were not all kept, either"});
 }
 
 std::vector<std::string> lines_of(const job::Cause& cause) {

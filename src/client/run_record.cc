@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "client/place.h"
 #include "client/prepare.h"
 #include "client/sites.h"
 #include "host/job_folder.h"
@@ -281,6 +282,24 @@ void keep_run(const std::string& id, const job::JobSpec& spec, const RunOptions&
   if (kept.ok()) return;
   context.console.error(
       base::format("warning: `gangrun rerun` will not know {}: {}", id, kept.error().message));
+}
+
+ExitStatus leave_submitted(const std::string& id, const base::Json& json, const job::JobSpec& spec,
+                           const RunOptions& options, Context& context) {
+  keep_run(id, spec, options, context);
+  if (options.when_submitted) return options.when_submitted(id, spec);
+  if (options.display.json) {
+    context.console.out(base::dump_json(json) + "\n");
+    return ExitStatus::kSuccess;
+  }
+  context.console.out(id + "\n");
+  if (!options.display.quiet) {
+    const Place* place = context.places.find(spec.on);
+    const std::string_view command = place == nullptr ? "attach" : place->launch.following_command;
+    context.console.err(base::format(
+        "gangrun: the job runs in the background; gangrun {} {} shows it\n", command, id));
+  }
+  return ExitStatus::kSuccess;
 }
 
 base::Result<RunRecord> kept_run(const std::string& home, const std::string& id) {

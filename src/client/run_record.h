@@ -100,6 +100,10 @@ std::vector<RecordedFile> files_of(const job::JobSpec& spec, const std::string& 
 // and the job goes on.
 void keep_run(const std::string& id, const job::JobSpec& spec, const RunOptions& options,
               Context& context);
+// Leaves a job that has just been submitted and needs this process no more. `json` is what is told
+// of it with --json.
+ExitStatus leave_submitted(const std::string& id, const base::Json& json, const job::JobSpec& spec,
+                           const RunOptions& options, Context& context);
 // kNotFound: there is none.
 base::Result<RunRecord> kept_run(const std::string& home, const std::string& id);
 // The job has been removed.

@@ -120,28 +120,21 @@ Lines table(const std::vector<Column>& columns, const std::vector<std::vector<Sp
             std::size_t width) {
   const std::vector<std::size_t> widths = widths_of(columns, rows);
   Lines lines;
-  Line header;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const bool last = i + 1 == columns.size();
-    header.add(last ? columns[i].title : aligned(columns[i].title, widths[i], columns[i].right),
-               Paint::kBold);
-    if (!last) header.add(std::string(kGap));
-  }
-  lines.push_back(std::move(header));
-  for (const auto& row : rows) {
+  const auto add = [&](const std::vector<Span>& cells, bool is_header) {
     Line line;
     for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto& [text, paint] = cells[i];
       const bool last = i + 1 == columns.size();
-      line.add(last && !columns[i].right ? row[i].text
-                                         : aligned(row[i].text, widths[i], columns[i].right),
-               row[i].paint);
+      const bool stays = last && (is_header || !columns[i].right);
+      line.add(stays ? text : aligned(text, widths[i], columns[i].right), paint);
       if (!last) line.add(std::string(kGap));
     }
-    lines.push_back(std::move(line));
-  }
-  if (width > 0) {
-    for (Line& line : lines) line = line.cut_to(width);
-  }
+    lines.push_back(width > 0 ? line.cut_to(width) : std::move(line));
+  };
+  std::vector<Span> titles;
+  for (const Column& column : columns) titles.push_back({column.title, Paint::kBold});
+  add(titles, true);
+  for (const auto& row : rows) add(row, false);
   return lines;
 }
 

@@ -1,31 +1,48 @@
 #include "client/task_keys.h"
 
+#include <chrono>
+#include <cstddef>
+#include <map>
 #include <utility>
 
+#include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "client/fail.h"
+#include "client/prepare.h"
+#include "job/choice.h"
+#include "job/units.h"
 #include "net/fetch.h"
+#include "wire/key_messages.h"
 
 namespace gangrun::client {
 
 namespace {
 
+using base::Result;
+using std::chrono::milliseconds;
+
 constexpr const char* kVariable = "GANGRUN_KV";
+constexpr milliseconds kDefaultTimeout = std::chrono::minutes(10);
 // An agent may take so much beyond the time of a request, while the job has no master.
 constexpr std::chrono::seconds kAllowance(70);
 constexpr int kGone = 410;
 constexpr std::size_t kMaxAnswerBytes = std::size_t{1} << 20U;
 
-std::string seconds(std::chrono::milliseconds time) {
-  return base::format("{:.3f}", std::chrono::duration<double>(time).count());
-}
+struct Call {
+  std::string method = "GET";
+  std::string path;
+  std::map<std::string, std::string> query{};
+  std::string body{};
+  milliseconds wait{0};
+};
 
-}  // namespace
-
-base::Result<TaskKeys> TaskKeys::of(const Context& context) {
-  const std::string address = context.variable(kVariable);
-  if (!address.empty()) return TaskKeys(address, context.variable("GANGRUN_PROCESS"));
+// The address at which the agent answers. kFailedPrecondition: this is no task, or one that has no
+// agent.
+Result<std::string> agent_address(const Context& context) {
+  std::string address = context.variable(kVariable);
+  if (!address.empty()) return address;
   return base::Error{
       base::Code::kFailedPrecondition,
       context.variable("GANGRUN_TASK_TYPE").empty()
@@ -35,11 +52,13 @@ base::Result<TaskKeys> TaskKeys::of(const Context& context) {
                          kVariable)};
 }
 
-base::Result<std::string> TaskKeys::ask(Call call) const {
+// kNotFound where there is no such key, or not so many tasks can come; kDeadlineExceeded after the
+// time to wait.
+Result<std::string> ask(const std::string& address, Call call) {
   net::FetchRequest request;
   request.method = std::move(call.method);
-  std::string target = net::make_target(call.path, call.query);
-  request.url = base::format("http://{}{}", address_, target);
+  const std::string target = net::make_target(call.path, call.query);
+  request.url = base::format("http://{}{}", address, target);
   request.body = std::move(call.body);
   net::FetchOptions options;
   options.deadline = std::chrono::steady_clock::now() + call.wait + kAllowance;
@@ -51,31 +70,24 @@ base::Result<std::string> TaskKeys::ask(Call call) const {
   return base::Error{net::code_of_status(response.status), std::string(base::trim(response.body))};
 }
 
-base::Result<> TaskKeys::put(const std::string& key, std::string value) const {
-  const auto done = ask({.method = "PUT", .path = "/kv/" + key, .body = std::move(value)});
-  return done.ok() ? base::Result<>() : base::Result<>(done.error());
+Result<milliseconds> timeout_of(const std::optional<std::string>& text) {
+  if (!text) return kDefaultTimeout;
+  GANGRUN_ASSIGN(const auto timeout, job::parse_duration(*text).context("--timeout"));
+  if (timeout <= wire::kMaxKeyWait) return timeout;
+  return base::invalid_argument(
+      base::format("--timeout {}: must be at most {}", *text, base::to_words(wire::kMaxKeyWait)));
 }
 
-base::Result<std::string> TaskKeys::get(const std::string& key) const {
-  return ask({.path = "/kv/" + key});
+std::string seconds(milliseconds time) {
+  return base::format("{:.3f}", std::chrono::duration<double>(time).count());
 }
 
-base::Result<std::string> TaskKeys::wait(const std::string& key,
-                                         std::chrono::milliseconds timeout) const {
-  return ask({.path = "/kv/" + key, .query = {{"wait", seconds(timeout)}}, .wait = timeout});
-}
-
-base::Result<> TaskKeys::erase(const std::string& key) const {
-  const auto done = ask({.method = "DELETE", .path = "/kv/" + key});
-  return done.ok() ? base::Result<>() : base::Result<>(done.error());
-}
-
-base::Result<std::vector<std::string>> TaskKeys::list(const std::string& prefix) const {
+Result<std::vector<std::string>> list_keys(const std::string& address, const std::string& prefix) {
   std::vector<std::string> keys;
   for (bool more = true; more;) {
     Call call{.path = "/kv", .query = {{"prefix", prefix}}};
     if (!keys.empty()) call.query["after"] = keys.back();
-    GANGRUN_ASSIGN(const std::string text, ask(std::move(call)));
+    GANGRUN_ASSIGN(const std::string text, ask(address, std::move(call)));
     GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxAnswerBytes));
     GANGRUN_ASSIGN(const auto next, base::json_member<std::vector<std::string>>(json, "keys"));
     keys.insert(keys.end(), next.begin(), next.end());
@@ -85,16 +97,105 @@ base::Result<std::vector<std::string>> TaskKeys::list(const std::string& prefix)
   return keys;
 }
 
-base::Result<> TaskKeys::barrier(const std::string& name, std::optional<int> tasks,
-                                 std::chrono::milliseconds timeout) const {
-  Call call{.method = "POST",
-            .path = "/barrier/" + name,
-            .query = {{"timeout", seconds(timeout)}},
-            .wait = timeout};
-  if (tasks) call.query["tasks"] = base::format("{}", *tasks);
-  if (!process_.empty()) call.query["process"] = process_;
-  const auto done = ask(std::move(call));
-  return done.ok() ? base::Result<>() : base::Result<>(done.error());
+// With the words after "--" in their places. Such a VALUE is one though it is empty or "-".
+struct KeyAndValue {
+  std::string key;
+  std::optional<std::string> value;
+};
+Result<KeyAndValue> key_and_value(const KvOptions& options) {
+  KeyAndValue given{options.key, std::nullopt};
+  if (!options.value.empty() && options.value != "-") given.value = options.value;
+  std::vector<std::string> words = options.words;
+  if (given.key.empty() && !words.empty()) {
+    given.key = words.front();
+    words.erase(words.begin());
+  }
+  if (words.empty()) return given;
+  if (words.size() > 1 || !options.value.empty()) {
+    return base::invalid_argument(
+        base::format("unexpected argument '{}'; kv put takes KEY and VALUE", words.back()));
+  }
+  given.value = words.front();
+  return given;
+}
+
+// The text that an action prints; empty: none.
+Result<std::string> act(const KvOptions& options, const Context& context) {
+  const std::string& action = options.action;
+  const bool is_list = action == "list";
+  if (action != "put" && action != "get" && action != "wait" && action != "delete" && !is_list) {
+    return job::not_one_of(action, "an action", {"put", "get", "wait", "delete", "list"});
+  }
+  GANGRUN_ASSIGN(const KeyAndValue given, key_and_value(options));
+  if (given.key.empty() && !is_list) {
+    return base::invalid_argument(base::format("kv {} needs a KEY", action));
+  }
+  if ((given.value || !options.value.empty()) && action != "put") {
+    return base::invalid_argument(base::format("kv {} takes no VALUE", action));
+  }
+  if (options.timeout && action != "wait") {
+    return base::invalid_argument("--timeout is for kv wait");
+  }
+  if (options.json && !is_list) return base::invalid_argument("--json is for kv list");
+  GANGRUN_ASSIGN(const std::string address, agent_address(context));
+  if (is_list) {
+    GANGRUN_ASSIGN(const auto keys, list_keys(address, given.key));
+    if (options.json) return base::dump_json({{"keys", keys}}) + "\n";
+    std::string lines;
+    for (const std::string& key : keys) lines += key + "\n";
+    return lines;
+  }
+  Call call{.path = "/kv/" + given.key};
+  if (action == "wait") {
+    GANGRUN_ASSIGN(call.wait, timeout_of(options.timeout));
+    call.query = {{"wait", seconds(call.wait)}};
+  }
+  if (action == "get" || action == "wait") return ask(address, std::move(call));
+  call.method = action == "put" ? "PUT" : "DELETE";
+  if (action == "put" && given.value) call.body = *given.value;
+  if (action == "put" && !given.value) {
+    auto value = base::read_input("/dev/stdin", wire::kMaxValueBytes);
+    if (!value.ok()) return as_bad_input(value.error());
+    call.body = *std::move(value);
+  }
+  GANGRUN_TRY(ask(address, std::move(call)));
+  return std::string();
+}
+
+Result<ExitStatus> tell(const Result<std::string>& answer, Context& context) {
+  if (answer.ok()) {
+    context.console.out(*answer);
+    return ExitStatus::kSuccess;
+  }
+  if (answer.error().code != base::Code::kNotFound) return answer.error();
+  return fail(context, answer.error(), ExitStatus::kJobFailed);
+}
+
+Result<std::string> wait_for_tasks(const BarrierOptions& options, const Context& context) {
+  Call call{.method = "POST", .path = "/barrier/" + options.name};
+  GANGRUN_ASSIGN(call.wait, timeout_of(options.timeout));
+  call.query = {{"timeout", seconds(call.wait)}};
+  if (options.tasks) {
+    constexpr int kMostTasks = 100'000;
+    GANGRUN_ASSIGN(const int tasks,
+                   job::parse_count(*options.tasks, 1, kMostTasks).context("--tasks"));
+    call.query["tasks"] = base::format("{}", tasks);
+  }
+  GANGRUN_ASSIGN(const std::string address, agent_address(context));
+  const std::string process = context.variable("GANGRUN_PROCESS");
+  if (!process.empty()) call.query["process"] = process;
+  GANGRUN_TRY(ask(address, std::move(call)));
+  return std::string();
+}
+
+}  // namespace
+
+Result<ExitStatus> use_keys(const KvOptions& options, Context& context) {
+  return tell(act(options, context), context);
+}
+
+Result<ExitStatus> wait_at_barrier(const BarrierOptions& options, Context& context) {
+  return tell(wait_for_tasks(options, context), context);
 }
 
 }  // namespace gangrun::client

@@ -21,8 +21,11 @@ const jobfile::RulesOfPlaces& rules() {
 }
 
 std::vector<client::Command> programs(const jobfile::RulesOfPlaces& rules) {
-  return {yarn::commands::ytf_submit_command(rules), kubernetes::commands::tf_spawner_command(),
-          yarn::commands::check_hadoop_env_command()};
+  std::vector<client::Command> programs = {yarn::commands::ytf_submit_command(rules),
+                                           kubernetes::commands::tf_spawner_command(),
+                                           yarn::commands::check_hadoop_env_command()};
+  for (client::Command& program : programs) program.is_program = true;
+  return programs;
 }
 
 std::optional<client::ExitStatus> run_errand(std::string_view name, const std::string& file,

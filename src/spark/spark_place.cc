@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "client/fail.h"
-#include "client/hosted_plan.h"
+#include "client/run_session.h"
 #include "host/port_range.h"
 #include "spark/spark_launcher.h"
 #include "spark/spark_rules.h"

@@ -12,7 +12,7 @@
 #include "client/ending_guard.h"
 #include "client/fail.h"
 #include "client/prepare.h"
-#include "client/submitted.h"
+#include "client/run_record.h"
 #include "host/ending_signals.h"
 #include "kubernetes/commands/first_pods.h"
 #include "kubernetes/commands/kubernetes_access.h"

@@ -8,11 +8,9 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
-#include "client/agreement.h"
 #include "client/command.h"
 #include "client/ending_guard.h"
 #include "client/fail.h"
-#include "client/input_path.h"
 #include "client/prepare.h"
 #include "client/text.h"
 #include "host/ending_signals.h"
@@ -262,8 +260,7 @@ client::Command tf_spawner_command() {
   flags.insert(flags.end(), more.begin(), more.end());
   return {.name = std::string(kTfSpawner),
           .summary = "Train with TensorFlow on several pods of Kubernetes, as tf-spawner does.",
-          .word_name = "TRAINING_SCRIPT_PATH",
-          .word = &options->positional,
+          .words = {{"TRAINING_SCRIPT_PATH", &options->positional}},
           .flags = std::move(flags),
           .footer =
               "The script is found in the pods as /script/training-script.py, the workers' places\n"

@@ -5,10 +5,9 @@
 
 #include "base/format.h"
 #include "client/agent_program.h"
-#include "client/detached.h"
 #include "client/fail.h"
-#include "client/hosted_plan.h"
 #include "client/prepare.h"
+#include "client/run_session.h"
 #include "client/sites.h"
 #include "local/commands/doctor.h"
 #include "local/commands/local_backend.h"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "client/agent_way.h"
 #include "client/task_way.h"
 #include "net/event_loop.h"
 #include "net/loopback_listener.h"

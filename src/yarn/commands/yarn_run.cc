@@ -14,7 +14,6 @@
 #include "client/prepare.h"
 #include "client/run_record.h"
 #include "client/sites.h"
-#include "client/submitted.h"
 #include "client/transfer_progress.h"
 #include "client/zookeeper_input.h"
 #include "host/ending_signals.h"

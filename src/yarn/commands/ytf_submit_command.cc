@@ -8,7 +8,6 @@
 #include "base/format.h"
 #include "client/command.h"
 #include "client/fail.h"
-#include "client/input_path.h"
 #include "client/prepare.h"
 #include "client/sites.h"
 #include "client/start_job.h"
@@ -155,9 +154,7 @@ client::Command ytf_submit_command(const jobfile::RulesOfPlaces& places) {
   return {
       .name = std::string(kYtfSubmit),
       .summary = "Submit a TensorFlow session to YARN, as ytf-submit does.",
-      .word_name = "TASK_COMMAND",
-      .word = &options->command,
-      .needs_word = true,
+      .words = {{"TASK_COMMAND", &options->command, true}},
       .flags = std::move(flags),
       .footer =
           "TASK_COMMAND is one word, a line for the shell of each task. The tasks find their\n"

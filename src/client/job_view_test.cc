@@ -1,4 +1,4 @@
-#include "client/plain_view.h"
+#include "client/job_view.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -117,26 +117,24 @@ class ViewTest : public testing::Test {
 };
 
 TEST_F(ViewTest, OutputOfTasksKeepsItsStreams) {
-  PlainView view(*console_,
-                 {.json = false, .quiet = false, .verbose = false, .logs = {}, .prefix_width = 9});
-  view.started(two_workers());
+  const auto view = make_view(*console_, {.prefix_width = 9});
+  view->started(two_workers());
   EXPECT_EQ(read(out_), "");
   EXPECT_THAT(read(err_), HasSubstr("gangrun: hello-20260131-120000-0001 with 2 tasks\n"));
-  view.lines({{{"worker", 0}, false, "hi"}, {{"worker", 1}, true, "\x1b[1moh\x1b[0m"}});
+  view->lines({{{"worker", 0}, false, "hi"}, {{"worker", 1}, true, "\x1b[1moh\x1b[0m"}});
   EXPECT_EQ(read(out_), "worker:0  | hi\n");
   EXPECT_EQ(read(err_), "worker:1  | oh\n");
 }
 
 TEST_F(ViewTest, QuietSaysNothingOfASuccess) {
-  PlainView view(*console_,
-                 {.json = false, .quiet = true, .verbose = false, .logs = {}, .prefix_width = 9});
+  const auto view = make_view(*console_, {.quiet = true, .prefix_width = 9});
   job::JobStatus status = two_workers();
-  view.started(status);
+  view->started(status);
   status.state = job::JobState::kSucceeded;
-  view.finished(status, 0);
+  view->finished(status, 0);
   EXPECT_EQ(read(err_), "");
   status.state = job::JobState::kFailed;
-  view.finished(status, 1);
+  view->finished(status, 1);
   EXPECT_THAT(read(err_), HasSubstr("failed"));
 }
 
@@ -147,18 +145,15 @@ TEST_F(ViewTest, WhatWasJustShownIsNotToldAgain) {
                             .why = {.reason = job::Reason::kExitStatus, .code = 1},
                             .last_lines = {"Traceback (most recent call last):", "KeyError: 'x'"},
                             .traceback = "Traceback (most recent call last):\nKeyError: 'x'\n"};
-  PlainView unseen(
-      *console_,
-      {.json = false, .quiet = false, .verbose = false, .logs = false, .prefix_width = 8});
-  unseen.finished(status, 1);
+  const auto unseen = make_view(*console_, {.logs = false, .prefix_width = 8});
+  unseen->finished(status, 1);
   EXPECT_THAT(read(err_), HasSubstr("gangrun:   | Traceback"));
-  PlainView view(*console_,
-                 {.json = false, .quiet = false, .verbose = false, .logs = {}, .prefix_width = 8});
-  view.lines({{{"worker", 0}, true, "Traceback (most recent call last):"},
-              {{"worker", 0}, true, "KeyError: 'x'"},
-              {{"worker", 1}, false, "bye"}});
+  const auto view = make_view(*console_, {.prefix_width = 8});
+  view->lines({{{"worker", 0}, true, "Traceback (most recent call last):"},
+               {{"worker", 0}, true, "KeyError: 'x'"},
+               {{"worker", 1}, false, "bye"}});
   EXPECT_THAT(read(err_), HasSubstr("worker:0 | Traceback"));
-  view.finished(status, 1);
+  view->finished(status, 1);
   const std::string told = read(err_);
   EXPECT_THAT(told, HasSubstr("gangrun: worker:0 exited with status 1\n"));
   EXPECT_THAT(told, HasSubstr("gangrun:   | KeyError: 'x'\n"));
@@ -168,14 +163,15 @@ TEST_F(ViewTest, WhatWasJustShownIsNotToldAgain) {
 TEST_F(ViewTest, JsonIsOneObjectALine) {
   ViewOptions options;
   options.url = "http://rm:8088/proxy/application_1_0001/";
-  JsonView view(*console_, options);
+  options.json = true;
+  const auto view = make_view(*console_, options);
   job::JobStatus status = two_workers();
   status.state = job::JobState::kRunning;
-  view.changed(status);
+  view->changed(status);
   status.elapsed_ms = 5;
-  view.changed(status);
+  view->changed(status);
   status.state = job::JobState::kFailed;
-  view.finished(status, 1);
+  view->finished(status, 1);
   const std::string text = read(out_);
   std::vector<base::Json> objects;
   for (std::size_t at = 0; at < text.size();) {
@@ -200,6 +196,23 @@ TEST_F(ViewTest, AReaderThatIsGoneEndsThePrintingOnly) {
   console_->out("y");
   console_->err("z");
   EXPECT_EQ(read(err_), "z");
+}
+
+TEST(ReplaceFrame, TheFirstOneOnlyWrites) {
+  EXPECT_EQ(replace_frame({}, {}, {Line("a"), Line("b")}, 80, false), "a\x1b[K\nb\x1b[K\n\x1b[J");
+}
+
+TEST(ReplaceFrame, GoesBackOverTheLastOne) {
+  const Lines shown = {Line("one"), Line("two")};
+  EXPECT_EQ(replace_frame(shown, {Line("said")}, {Line("x")}, 80, false),
+            "\x1b[2A\rsaid\x1b[K\nx\x1b[K\n\x1b[J");
+}
+
+TEST(ReplaceFrame, CountsTheRowsOfANarrowerTerminal) {
+  const Lines shown = {Line("0123456789"), Line("01234"), Line("")};
+  EXPECT_TRUE(replace_frame(shown, {}, {}, 5, false).starts_with("\x1b[4A\r"));
+  EXPECT_TRUE(replace_frame(shown, {}, {}, 4, false).starts_with("\x1b[6A\r"));
+  EXPECT_TRUE(replace_frame(shown, {}, {}, 0, false).starts_with("\x1b[3A\r"));
 }
 
 }  // namespace

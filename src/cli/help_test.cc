@@ -1,4 +1,4 @@
-#include "cli/command_model.h"
+#include "cli/help.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,30 +12,22 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-CommandModel sample_model() {
-  CommandModel run{
-      .name = "run",
-      .summary = "Start it.",
-      .positionals = {"[JOB.yaml]"},
-      .flags = {{{"-r", "--roles"}, "TYPE:N", "How many"}, {{"--shell"}, "a|b", "It's a [choice]"}},
-      .footer = "Example:\n  gangrun run\n",
-      .commands = {}};
-  CommandModel logs{.name = "logs",
-                    .summary = "Show.",
-                    .positionals = {"JOB"},
-                    .flags = {},
-                    .footer = "",
-                    .commands = {}};
+client::Command sample_program() {
+  client::Command run{.name = "run",
+                      .summary = "Start it.",
+                      .words = {{"JOB.yaml", {}}},
+                      .flags = {{"-r,--roles", {}, "TYPE:N", "How many"},
+                                {"--shell", {}, "a|b", "It's a [choice]"}},
+                      .footer = "Example:\n  gangrun run\n"};
+  client::Command logs{.name = "logs", .summary = "Show.", .words = {{"JOB", {}, true}}};
   return {.name = "gangrun",
           .summary = "All of it.",
-          .positionals = {},
-          .flags = {{{"-h", "--help"}, "", "Help"}},
-          .footer = "",
+          .flags = {{"-h,--help", {}, "", "Help"}},
           .commands = {run, logs}};
 }
 
 TEST(HelpText, ShowsCommandsAndFlags) {
-  EXPECT_EQ(help_text(sample_model(), ""), R"(All of it.
+  EXPECT_EQ(help_text(sample_program(), ""), R"(All of it.
 
 Usage: gangrun [OPTIONS] COMMAND
 
@@ -46,7 +38,7 @@ Commands:
 Options:
   -h, --help  Help
 )");
-  EXPECT_EQ(help_text(sample_model().commands[0], "gangrun"), R"(Start it.
+  EXPECT_EQ(help_text(sample_program().commands[0], "gangrun"), R"(Start it.
 
 Usage: gangrun run [OPTIONS] [JOB.yaml]
 
@@ -60,7 +52,7 @@ Example:
 }
 
 TEST(HelpText, WrapsLongHelp) {
-  CommandModel command = sample_model().commands[0];
+  client::Command command = sample_program().commands[0];
   for (int i = 0; i < 40; ++i) command.flags[0].help += " word";
   std::size_t start = 0;
   const std::string text = help_text(command, "gangrun");
@@ -70,6 +62,22 @@ TEST(HelpText, WrapsLongHelp) {
   }
 }
 
+TEST(HelpText, HasWordsAndRestAsTheyAreGiven) {
+  std::vector<std::string> many;
+  const client::Command command{.name = "test",
+                                .summary = "Test.",
+                                .words = {{"JOB", {}}, {"TASK", &many}},
+                                .rest = &many,
+                                .flags = {{"--name,-n", {}, "NAME", "The name"}}};
+  EXPECT_EQ(help_text(command, ""), R"(Test.
+
+Usage: test [OPTIONS] [JOB] [TASK...] [-- COMMAND...]
+
+Options:
+  -n, --name NAME  The name
+)");
+}
+
 TEST(ChoicesOf, AreSeparatedByBars) {
   EXPECT_THAT(choices_of("a|b"), ElementsAre("a", "b"));
   EXPECT_THAT(choices_of("FILE"), IsEmpty());
@@ -77,7 +85,7 @@ TEST(ChoicesOf, AreSeparatedByBars) {
 
 TEST(CompletionScript, NamesEveryCommandFlagAndChoice) {
   for (const std::string& shell : completion_shells()) {
-    const auto script = completion_script(shell, sample_model());
+    const auto script = completion_script(shell, sample_program());
     ASSERT_TRUE(script.ok());
     EXPECT_THAT(*script, HasSubstr("run"));
     EXPECT_THAT(*script, HasSubstr("logs"));
@@ -89,9 +97,9 @@ TEST(CompletionScript, NamesEveryCommandFlagAndChoice) {
 
 // `gangrun logs wo` had no completion, though `gangrun logs worker:0` is a command.
 TEST(CompletionScript, TasksOfTheLastJobStandBesideJobs) {
-  CommandModel program = sample_model();
-  program.commands[1].positionals = {"[JOB]", "[TASK]"};
-  program.commands[1].flags = {{{"-n", "--tail"}, "LINES", ""}};
+  client::Command program = sample_program();
+  program.commands[1].words = {{"JOB", {}}, {"TASK", {}}};
+  program.commands[1].flags = {{"-n,--tail", {}, "LINES", ""}};
   EXPECT_THAT(*completion_script("bash", program),
               HasSubstr("_gangrun_job_and_task \"-n --tail\" \"_gangrun_jobs\"\n"));
   const std::string zsh = *completion_script("zsh", program);
@@ -106,13 +114,8 @@ TEST(CompletionScript, TasksOfTheLastJobStandBesideJobs) {
 }
 
 TEST(CompletionScript, CommandsAndReasonsAreOffered) {
-  CommandModel program = sample_model();
-  program.commands.push_back({.name = "explain",
-                              .summary = "",
-                              .positionals = {"[REASON]"},
-                              .flags = {},
-                              .footer = "",
-                              .commands = {}});
+  client::Command program = sample_program();
+  program.commands.push_back({.name = "explain", .summary = "", .words = {{"REASON", {}}}});
   for (const std::string& shell : completion_shells()) {
     const std::string script = *completion_script(shell, program);
     EXPECT_THAT(script, HasSubstr(" out_of_memory ")) << shell;
@@ -121,7 +124,7 @@ TEST(CompletionScript, CommandsAndReasonsAreOffered) {
 }
 
 TEST(CompletionScript, AnotherShellIsRefused) {
-  const auto script = completion_script("bsh", sample_model());
+  const auto script = completion_script("bsh", sample_program());
   ASSERT_FALSE(script.ok());
   EXPECT_THAT(script.error().message, HasSubstr("bash"));
 }

@@ -1,9 +1,11 @@
-#include "cli/command_model.h"
+#include "cli/help.h"
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "base/strings.h"
 
 namespace gangrun::cli {
@@ -12,10 +14,10 @@ namespace {
 
 constexpr std::size_t kWidth = 100;
 
-std::string flag_words(const FlagModel& flag) {
-  std::string words = base::format("{}", base::join(flag.names, ", "));
+std::string flag_words(const client::Flag& flag) {
+  std::string words = base::format("{}", base::join(names_of(flag), ", "));
   // Long names stand below each other.
-  if (!flag.names.empty() && flag.names.front().starts_with("--")) words = "    " + words;
+  if (words.starts_with("--")) words = "    " + words;
   if (!flag.value.empty()) words += " " + flag.value;
   return words;
 }
@@ -73,23 +75,42 @@ std::vector<std::string> choices_of(std::string_view value) {
   return base::split(value, '|');
 }
 
-std::string help_text(const CommandModel& command, std::string_view parent) {
+std::vector<std::string> names_of(const client::Flag& flag) {
+  std::vector<std::string> names = base::split(flag.names, ',');
+  std::stable_partition(names.begin(), names.end(),
+                        [](const std::string& name) { return !name.starts_with("--"); });
+  return names;
+}
+
+bool is_list(const client::Word& word) {
+  return std::visit(base::Overloaded{[](const std::string*) { return false; },
+                                     [](const std::vector<std::string>*) { return true; }},
+                    word.target);
+}
+
+std::string name_of(const client::Word& word) { return word.name + (is_list(word) ? "..." : ""); }
+
+std::string help_text(const client::Command& command, std::string_view parent) {
   const std::string name =
       parent.empty() ? command.name : base::format("{} {}", parent, command.name);
   std::string usage = name;
   if (!command.flags.empty()) usage += " [OPTIONS]";
   if (!command.commands.empty()) usage += " COMMAND";
-  for (const std::string& positional : command.positionals) usage += " " + positional;
+  for (const client::Word& word : command.words) {
+    usage += word.is_needed ? " " + name_of(word) : base::format(" [{}]", name_of(word));
+  }
+  if (command.rest != nullptr) usage += " [-- COMMAND...]";
   std::string text = base::format("{}\n\nUsage: {}\n", command.summary, usage);
   std::vector<Row> rows;
-  for (const CommandModel& child : command.commands) rows.push_back({child.name, child.summary});
+  for (const client::Command& child : command.commands) rows.push_back({child.name, child.summary});
   text += rows_text("Commands", rows, width_of(rows));
   // In the order in which each began.
-  std::vector<std::pair<std::string_view, std::vector<Row>>> groups;
-  for (const FlagModel& flag : command.flags) {
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const auto& one) { return one.first == flag.group; });
-    if (group == groups.end()) group = groups.insert(group, {flag.group, {}});
+  using Group = std::pair<std::string_view, std::vector<Row>>;
+  std::vector<Group> groups;
+  for (const client::Flag& flag : command.flags) {
+    const std::string_view title = flag.group.empty() ? "Options" : std::string_view(flag.group);
+    auto group = std::ranges::find(groups, title, &Group::first);
+    if (group == groups.end()) group = groups.insert(group, {title, {}});
     group->second.push_back({flag_words(flag), flag.help});
   }
   std::size_t left = 0;

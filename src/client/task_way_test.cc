@@ -1,4 +1,4 @@
-#include "client/task_agent.h"
+#include "client/task_way.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

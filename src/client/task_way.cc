@@ -1,4 +1,4 @@
-#include "client/task_agent.h"
+#include "client/task_way.h"
 
 #include <utility>
 
@@ -25,6 +25,25 @@ base::Result<TaskAgent> agent_of(cluster::Job& job, const job::TaskId& task) {
   GANGRUN_ASSIGN(auto said, base::from_json<wire::ControlAnswer>(told.said));
   return TaskAgent{std::move(said.host), said.port, std::move(said.fingerprint),
                    std::move(said.secret)};
+}
+
+base::Result<std::string> AgentWay::take(const job::TaskStatus* /*task*/,
+                                         const base::Result<TaskAgent>& agent) {
+  if (!agent.ok()) {
+    if (agent.error().code == base::Code::kPermissionDenied) return agent.error();
+    return agent.error().message;
+  }
+  GANGRUN_TRY(open_entrance(agent->secret));
+  GANGRUN_ASSIGN(net::Endpoint exit, to_agent(*agent));
+  entrance_->set_agent(std::move(exit));
+  return std::string();
+}
+
+base::Result<> AgentWay::open_entrance(const base::Secret& secret) {
+  if (entrance_) return {};
+  entrance_ = std::make_unique<net::TunnelEntrance>(loop_, secret, on_broken_);
+  GANGRUN_ASSIGN(port_, entrance_->listen(wanted_port_).context("--port"));
+  return {};
 }
 
 }  // namespace gangrun::client

@@ -1,4 +1,4 @@
-#include "client/misplaced_roles.h"
+#include "client/prepare.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
