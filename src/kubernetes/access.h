@@ -9,7 +9,6 @@
 #include <variant>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "base/secret.h"

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/format.h"
 #include "kubernetes/refusal.h"
-#include "kubernetes/retry_policy.h"
 
 namespace gangrun::kubernetes {
 

@@ -1,7 +1,5 @@
 #include "kubernetes/client.h"
 
-#include <utility>
-
 #include "base/format.h"
 #include "kubernetes/asking.h"
 #include "kubernetes/core.h"

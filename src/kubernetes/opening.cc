@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/json.h"
 #include "kubernetes/refusal.h"
 
 namespace gangrun::kubernetes {

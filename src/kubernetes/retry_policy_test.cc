@@ -1,6 +1,6 @@
-#include "kubernetes/retry_policy.h"
-
 #include <gtest/gtest.h>
+
+#include "kubernetes/refusal.h"
 
 namespace gangrun::kubernetes {
 namespace {

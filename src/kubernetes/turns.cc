@@ -61,7 +61,7 @@ Turns::Turn Turns::take(std::function<void()> on_turn) {
   const auto place = std::make_shared<Place>(state_, std::move(on_turn));
   state_->queue.push_back(place);
   state_->wake_soon();
-  return Turn(place);
+  return place;
 }
 
 }  // namespace gangrun::kubernetes

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 
@@ -14,16 +13,9 @@ class Turns {
   struct State;
   struct Place;
 
-  // A place in the queue, then the turn itself. Destroying it leaves, or lets the next one go.
-  class Turn {
-   public:
-    Turn() = default;
-    explicit Turn(std::shared_ptr<Place> place) : place_(std::move(place)) {}
-    void reset() { place_.reset(); }
-
-   private:
-    std::shared_ptr<Place> place_;
-  };
+  // A place in the queue, then the turn itself. Whoever lets go of it leaves, or lets the next one
+  // go.
+  using Turn = std::shared_ptr<Place>;
 
   Turns(net::EventLoop& loop, int at_once);
   Turns(const Turns&) = delete;

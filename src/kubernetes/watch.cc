@@ -5,7 +5,6 @@
 
 #include "kubernetes/api_url.h"
 #include "kubernetes/refusal.h"
-#include "kubernetes/retry_policy.h"
 
 namespace gangrun::kubernetes {
 
