@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/json.h"
 #include "frameworks/jobs_for_tests.h"
 
 namespace gangrun::frameworks {

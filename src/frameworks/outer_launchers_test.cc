@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "base/format.h"
-#include "base/strings.h"
 #include "base/test_project_files.h"
 
 namespace gangrun::frameworks {

@@ -1,6 +1,5 @@
 #include "kubernetes/commands/detached_logs.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace gangrun::kubernetes::commands {

@@ -4,14 +4,11 @@
 #include <functional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/files.h"
 #include "base/format.h"
-#include "base/strings.h"
 #include "client/prepare.h"
 #include "jobfile/yaml_json.h"
-#include "kubernetes/pods/kubernetes_options.h"
 #include "process/engine.h"
 
 namespace gangrun::kubernetes::commands {

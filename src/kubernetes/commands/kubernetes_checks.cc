@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "base/format.h"
-#include "base/strings.h"
-#include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::commands {

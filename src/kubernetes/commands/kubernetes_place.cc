@@ -6,7 +6,6 @@
 #include "kubernetes/commands/kubernetes_run.h"
 #include "kubernetes/commands/kubernetes_site.h"
 #include "kubernetes/commands/pod_way.h"
-#include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/kubernetes_rules.h"
 
 namespace gangrun::kubernetes::commands {

@@ -1,11 +1,8 @@
 #include "kubernetes/commands/kubernetes_run.h"
 
-#include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <iterator>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "base/file_tree.h"

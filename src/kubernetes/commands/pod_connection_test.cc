@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <optional>
 

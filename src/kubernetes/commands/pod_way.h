@@ -11,7 +11,6 @@
 #include "job/spec.h"
 #include "kubernetes/client.h"
 #include "kubernetes/commands/pod_forwarder.h"
-#include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/pod_facts.h"
 #include "net/event_loop.h"
 

@@ -1,6 +1,5 @@
 #include "kubernetes/commands/pods_backend.h"
 
-#include <memory>
 #include <optional>
 #include <random>
 #include <utility>

@@ -14,7 +14,6 @@
 #include "jobfile/build.h"
 #include "jobfile/validate.h"
 #include "jobfile/yaml_json.h"
-#include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/kubernetes_rules.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/value_at.h"

@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <array>
 #include <memory>
 #include <utility>
 

@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/format.h"
 #include "base/strings.h"
 #include "process/engine.h"

@@ -1,7 +1,6 @@
 #include "kubernetes/pods/carried_files.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include "base/format.h"
@@ -73,12 +72,6 @@ Result<> check_paths(const std::vector<CarriedFile>& files) {
     }
   }
   return {};
-}
-
-Result<> check_sizes(const std::vector<CarriedFile>& files) {
-  std::uint64_t bytes = 0;
-  for (const CarriedFile& file : files) bytes += file.content.size();
-  return check_carried(files.size(), bytes);
 }
 
 // Fills one config map after the other.
@@ -205,7 +198,9 @@ std::string carried_path(const CarriedFile& file) {
 }
 
 Result<CarriedLayout> lay_out(const ManifestInput& input) {
-  GANGRUN_TRY(check_sizes(input.files));
+  std::uint64_t bytes = 0;
+  for (const CarriedFile& file : input.files) bytes += file.content.size();
+  GANGRUN_TRY(check_carried(input.files.size(), bytes));
   GANGRUN_TRY(check_paths(input.files));
   Packer packer(input);
   for (std::size_t i = 0; i < input.files.size(); ++i) packer.add(i);
@@ -216,10 +211,8 @@ std::vector<Json> config_maps(const ManifestInput& input, const CarriedLayout& l
                               const Owner& owner) {
   std::vector<Json> maps;
   for (const std::string& name : layout.config_maps) {
-    maps.push_back({{"apiVersion", "v1"},
-                    {"kind", "ConfigMap"},
-                    {"metadata", metadata_of(input, name, &owner)},
-                    {"immutable", true}});
+    maps.push_back(object_of(input, "v1", "ConfigMap", name, owner));
+    maps.back()["immutable"] = true;
   }
   for (const CarriedPart& part : layout.parts) {
     const std::string content = input.files[part.file].content.substr(part.offset, part.size);

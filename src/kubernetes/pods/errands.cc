@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/pod_facts.h"
 #include "kubernetes/value_at.h"
 

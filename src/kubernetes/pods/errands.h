@@ -4,10 +4,8 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "kubernetes/client.h"
 #include "kubernetes/pods/manifests.h"
 #include "net/event_loop.h"

@@ -16,22 +16,20 @@ constexpr const char* kPodGroup = "gang";  // of the Workload
 
 Json volcano_group(const ManifestInput& input, const Owner& owner) {
   const KubernetesOptions& options = kubernetes_of(input.spec);
-  Json spec = {{"minMember", gang_of(input.spec).size()}};
+  Json group =
+      object_of(input, "scheduling.volcano.sh/v1beta1", "PodGroup", job_name(input), owner);
+  Json& spec = group["spec"] = {{"minMember", gang_of(input.spec).size()}};
   if (!options.queue.empty()) spec["queue"] = options.queue;
   if (!options.priority_class.empty()) spec["priorityClassName"] = options.priority_class;
-  return {{"apiVersion", "scheduling.volcano.sh/v1beta1"},
-          {"kind", "PodGroup"},
-          {"metadata", metadata_of(input, job_name(input), &owner)},
-          {"spec", std::move(spec)}};
+  return group;
 }
 
 Json workload(const ManifestInput& input, const Owner& owner) {
   Json group = {{"name", kPodGroup},
                 {"policy", {{"gang", {{"minCount", gang_of(input.spec).size()}}}}}};
-  return {{"apiVersion", "scheduling.k8s.io/v1alpha1"},
-          {"kind", "Workload"},
-          {"metadata", metadata_of(input, job_name(input), &owner)},
-          {"spec", {{"podGroups", Json::array({std::move(group)})}}}};
+  Json load = object_of(input, "scheduling.k8s.io/v1alpha1", "Workload", job_name(input), owner);
+  load["spec"]["podGroups"] = Json::array({std::move(group)});
+  return load;
 }
 
 void join_kueue(const ManifestInput& input, bool is_needed, Json& metadata) {

@@ -1,13 +1,12 @@
 #include "kubernetes/pods/job_objects.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "base/format.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_facts.h"
-#include "kubernetes/retry_policy.h"
+#include "kubernetes/refusal.h"
 #include "kubernetes/rfc3339.h"
 #include "kubernetes/value_at.h"
 

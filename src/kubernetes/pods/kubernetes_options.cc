@@ -1,6 +1,5 @@
 #include "kubernetes/pods/kubernetes_options.h"
 
-#include "base/format.h"
 #include "job/limits.h"
 #include "jobfile/field_values.h"
 #include "jobfile/yaml_value.h"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/json.h"
-#include "base/result.h"
 #include "job/choice.h"
 #include "job/spec.h"
 #include "jobfile/section.h"

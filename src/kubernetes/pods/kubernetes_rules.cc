@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/format.h"
 #include "base/letters.h"
@@ -75,6 +76,12 @@ Found check_key(const std::string& key, const std::string& path) {
                                     in_quotes(key))};
 }
 
+Found check_one_of(const std::string& word, std::string_view what,
+                   const std::vector<std::string>& known, const std::string& path) {
+  if (std::ranges::find(known, word) != known.end()) return std::nullopt;
+  return Problem{path, not_one_of(word, what, known).message};
+}
+
 Found check_own_labels(const TextsByKey& labels, const std::string& path) {
   for (const auto& [key, value] : labels) {
     const std::string own_path = base::format("{}.{}", path, key);
@@ -125,10 +132,9 @@ Found check_tolerations(const std::vector<Json>& tolerations) {
                                           "tolerationSeconds"};
   if (auto found = check_maps(tolerations, {}, "kubernetes.tolerations")) return found;
   for (std::size_t i = 0; i < tolerations.size(); ++i) {
+    const std::string path = base::format("kubernetes.tolerations.{}", i);
     for (const auto& [key, value] : tolerations[i].items()) {
-      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      return Problem{base::format("kubernetes.tolerations.{}", i),
-                     not_one_of(key, "a key of a toleration", known).message};
+      if (auto found = check_one_of(key, "a key of a toleration", known, path)) return found;
     }
   }
   return std::nullopt;
@@ -160,13 +166,10 @@ Found check_image_pulls(const KubernetesOptions& kubernetes) {
     if (name.empty()) return Problem{path, "is empty; allowed: the name of a secret"};
     if (auto found = check_object_name(name, "a secret", path)) return found;
   }
-  const std::vector<std::string> policies = {"Always", "IfNotPresent", "Never"};
-  const std::string& policy = kubernetes.image_pull_policy;
-  const bool is_known =
-      policy.empty() || std::find(policies.begin(), policies.end(), policy) != policies.end();
-  if (!is_known) {
-    return Problem{"kubernetes.image_pull_policy",
-                   not_one_of(policy, "when images are pulled", policies).message};
+  if (const std::string& policy = kubernetes.image_pull_policy; !policy.empty()) {
+    auto found = check_one_of(policy, "when images are pulled", {"Always", "IfNotPresent", "Never"},
+                              "kubernetes.image_pull_policy");
+    if (found) return found;
   }
   return jobfile::check_image(kubernetes.helper_image, "kubernetes.helper_image");
 }
@@ -256,31 +259,27 @@ Found check_names_of_pods(const JobSpec& job) {
 }
 
 Found check_whole_job(const JobSpec& job) {
-  if (!job.interface.empty()) return not_there("interface", job.interface, kPodsAddress);
-  if (!job.mounts.empty())
-    return not_there("mounts", jobfile::to_string(job.mounts.front()), kOwnVolumes);
-  if (job.containment != job::Containment::kAuto) {
-    return not_there("containment", job::to_string(job.containment),
-                     "a pod ends with all that is in it; allowed: auto");
-  }
-  if (job.stop_signal != job::StopSignal::kTerm) {
-    return not_there("stop_signal", job::to_string(job.stop_signal),
-                     "a pod's own is lifecycle.stopSignal, or STOPSIGNAL of its image; allowed: "
-                     "TERM");
-  }
-  if (job.stop_signal_to != job::StopSignalTo::kProcess) {
-    return not_there("stop_signal_to", job::to_string(job.stop_signal_to),
-                     "a container's first process gets it; allowed: process");
+  const std::string mount = job.mounts.empty() ? "" : jobfile::to_string(job.mounts.front());
+  const std::tuple<bool, const char*, std::string_view, std::string_view> refused[] = {
+      {!job.interface.empty(), "interface", job.interface, kPodsAddress},
+      {!job.mounts.empty(), "mounts", mount, kOwnVolumes},
+      {job.containment != job::Containment::kAuto, "containment", job::to_string(job.containment),
+       "a pod ends with all that is in it; allowed: auto"},
+      {job.stop_signal != job::StopSignal::kTerm, "stop_signal", job::to_string(job.stop_signal),
+       "a pod's own is lifecycle.stopSignal, or STOPSIGNAL of its image; allowed: TERM"},
+      {job.stop_signal_to != job::StopSignalTo::kProcess, "stop_signal_to",
+       job::to_string(job.stop_signal_to),
+       "a container's first process gets it; allowed: process"}};
+  for (const auto& [is_refused, path, value, instead] : refused) {
+    if (is_refused) return not_there(path, value, instead);
   }
   if (job.zookeeper) {
     return Problem{"zookeeper",
                    "is not allowed with `on: kubernetes`, where no agent reports; the cluster's "
                    "DNS has the tasks' names"};
   }
-  const bool has_horovod =
-      job.frameworks && std::find(job.frameworks->begin(), job.frameworks->end(),
-                                  job::Framework::kHorovod) != job.frameworks->end();
-  if (has_horovod) {
+  if (job.frameworks &&
+      std::ranges::find(*job.frameworks, job::Framework::kHorovod) != job.frameworks->end()) {
     return not_there("framework", to_string(job::Framework::kHorovod),
                      "its processes find each other by an agent, and pods have none");
   }
@@ -297,9 +296,7 @@ Found check_pod_part(const Json& pod, const std::string& path) {
   const std::vector<std::string> known = {"apiVersion", "kind", "metadata", "spec"};
   if (!pod.is_object()) return Problem{path, "is not a map; allowed: a pod, or a part of one"};
   for (const auto& [key, value] : pod.items()) {
-    if (std::find(known.begin(), known.end(), key) == known.end()) {
-      return Problem{path, not_one_of(key, "a key of a pod", known).message};
-    }
+    if (auto found = check_one_of(key, "a key of a pod", known, path)) return found;
     const bool is_map = key == "metadata" || key == "spec";
     if (is_map && !value.is_object()) {
       return Problem{base::format("{}.{}", path, key),

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "jobfile/place_rules.h"
-#include "kubernetes/pods/kubernetes_options.h"
 
 // The rules for what Kubernetes takes of a job, as far as that can be said without a cluster.
 namespace gangrun::kubernetes::pods {

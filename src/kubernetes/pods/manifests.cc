@@ -7,7 +7,6 @@
 #include "base/check.h"
 #include "base/format.h"
 #include "kubernetes/pods/gang_scheduling.h"
-#include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_template.h"
 #include "kubernetes/pods/secrets.h"
@@ -55,13 +54,10 @@ Result<> check_templates(const ManifestInput& input) {
 // All pods by one service: each has a name of its own under it, from the moment it has an address.
 Json headless_service(const ManifestInput& input, const std::string& name, Json selector,
                       const Owner& owner) {
-  return {{"apiVersion", "v1"},
-          {"kind", "Service"},
-          {"metadata", metadata_of(input, name, &owner)},
-          {"spec",
-           {{"clusterIP", "None"},
-            {"publishNotReadyAddresses", true},
-            {"selector", std::move(selector)}}}};
+  Json service = object_of(input, "v1", "Service", name, owner);
+  service["spec"] = {
+      {"clusterIP", "None"}, {"publishNotReadyAddresses", true}, {"selector", std::move(selector)}};
+  return service;
 }
 
 Json ports_of(const ManifestInput& input, const job::TaskSpec& task) {

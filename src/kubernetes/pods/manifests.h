@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +33,9 @@ inline constexpr const char* kDefaultContainer = "kubectl.kubernetes.io/default-
 inline constexpr const char* kOutputsContainer = "outputs";
 inline constexpr const char* kLeaseOwner = "owner";
 
+// How long a pod is kept for its outputs by its client; without one, the owner's deadline ends it.
+inline constexpr std::chrono::minutes kOutputsLimit{10};
+
 // Names that a job has instead of ours; tf-spawner's are documented.
 struct ManifestNames {
   std::map<job::TaskId, std::string> pods;
@@ -53,9 +55,6 @@ struct ManifestInput {
   GangScheduling gang_scheduling = GangScheduling::kHold;
   std::vector<CarriedFile> files;
   ManifestNames names;
-  // How long a pod is kept for its outputs by its client; without one, the owner's deadline ends
-  // it.
-  std::chrono::seconds output_limit{600};
 };
 
 // The owner of all objects of the job: when it goes, they go.

@@ -180,6 +180,11 @@ Json metadata_of(const ManifestInput& input, const std::string& name, const Owne
   return metadata;
 }
 
+Json object_of(const ManifestInput& input, std::string_view version, std::string_view kind,
+               const std::string& name, const Owner& owner) {
+  return {{"apiVersion", version}, {"kind", kind}, {"metadata", metadata_of(input, name, &owner)}};
+}
+
 Result<> check_labels(const Json& labels, const std::string& field) {
   for (const auto& [key, value] : labels.items()) {
     const std::string own_field = base::format("{}.{}", field, key);

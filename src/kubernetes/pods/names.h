@@ -37,6 +37,10 @@ job::Address address_of(const ManifestInput& input, const job::TaskId& task);
 // Name, namespace, the job's labels and the user's; `owner` is null for the owner itself.
 base::Json metadata_of(const ManifestInput& input, const std::string& name, const Owner* owner);
 
+// The beginning of an object that the owner owns: apiVersion, kind and metadata.
+base::Json object_of(const ManifestInput& input, std::string_view version, std::string_view kind,
+                     const std::string& name, const Owner& owner);
+
 // Labels and annotations that Kubernetes takes and that are not ours: for those of `field`.
 base::Result<> check_labels(const base::Json& labels, const std::string& field);
 base::Result<> check_annotations(const base::Json& annotations, const std::string& field);

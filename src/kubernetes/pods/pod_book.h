@@ -17,7 +17,6 @@
 #include "kubernetes/pods/pod_entry.h"
 #include "kubernetes/pods/pod_facts.h"
 #include "kubernetes/pods/pod_run.h"
-#include "kubernetes/pods/pod_words.h"
 
 namespace gangrun::kubernetes::pods {
 
@@ -26,7 +25,6 @@ inline constexpr std::chrono::seconds kDeletionAllowance{60};
 // After the end of a command, or its log's last line: how long the rest of the log is waited for.
 inline constexpr std::chrono::seconds kLogLimit{10};
 inline constexpr std::chrono::seconds kLongestLogLimit{120};
-inline constexpr std::chrono::minutes kOutputsLimit{10};
 // How long a container that cannot be made is tried again: what it lacks may come yet.
 inline constexpr std::chrono::seconds kConfigLimit{20};
 // The time that a pod that is taken back has to end.

@@ -51,22 +51,14 @@ inline std::string words_of(const DeletePod& action) {
   return base::format("delete {} {} {}s", job::to_string(action.task), action.uid,
                       action.grace.count());
 }
-inline std::string words_of(const LookForPod& action) {
-  return base::format("look {}", job::to_string(action.task));
-}
-inline std::string words_of(const ListEvents& action) {
-  return base::format("events {}", job::to_string(action.task));
-}
+inline std::string words_of(const LookForPod& it) { return "look " + job::to_string(it.task); }
+inline std::string words_of(const ListEvents& it) { return "events " + job::to_string(it.task); }
 inline std::string words_of(const ReadLog& action) {
   return action.follows ? base::format("follow {} {}", job::to_string(action.task), action.uid)
                         : base::format("rest {}", job::to_string(action.task));
 }
-inline std::string words_of(const DropLog& action) {
-  return base::format("drop {}", job::to_string(action.task));
-}
-inline std::string words_of(const FetchOutputs& action) {
-  return base::format("fetch {}", job::to_string(action.task));
-}
+inline std::string words_of(const DropLog& it) { return "drop " + job::to_string(it.task); }
+inline std::string words_of(const FetchOutputs& it) { return "fetch " + job::to_string(it.task); }
 
 inline std::string words_of(const LookAtOwner&) { return "look at owner"; }
 

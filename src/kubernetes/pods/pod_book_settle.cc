@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/pod_book.h"
 #include "kubernetes/pods/pod_words.h"
 

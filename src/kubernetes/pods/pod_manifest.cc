@@ -268,8 +268,7 @@ std::string waiting_line(const ManifestInput& input) {
   const auto longest = timeouts.job.count() == 0
                            ? kLongestJob
                            : std::chrono::ceil<std::chrono::seconds>(timeouts.job + timeouts.stop);
-  return base::format("trap 'exit 0' TERM; sleep {} & wait",
-                      (longest + input.output_limit).count());
+  return base::format("trap 'exit 0' TERM; sleep {} & wait", (longest + kOutputsLimit).count());
 }
 
 void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {

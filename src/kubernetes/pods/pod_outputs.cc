@@ -14,7 +14,6 @@
 #include "base/strings.h"
 #include "base/terminal_text.h"
 #include "job/units.h"
-#include "kubernetes/pods/pod_book.h"
 
 namespace gangrun::kubernetes::pods {
 

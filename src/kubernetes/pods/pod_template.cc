@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "base/format.h"
-#include "base/strings.h"
 #include "job/units.h"
-#include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/names.h"
 

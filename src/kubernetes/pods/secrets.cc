@@ -96,12 +96,11 @@ std::optional<Json> secret_object(const ManifestInput& input, const Owner& owner
     }
   }
   if (data.empty()) return std::nullopt;
-  return Json({{"apiVersion", "v1"},
-               {"kind", "Secret"},
-               {"metadata", metadata_of(input, secret_name(input), &owner)},
-               {"type", "Opaque"},
-               {"immutable", true},
-               {"data", std::move(data)}});
+  Json secret = object_of(input, "v1", "Secret", secret_name(input), owner);
+  secret["type"] = "Opaque";
+  secret["immutable"] = true;
+  secret["data"] = std::move(data);
+  return secret;
 }
 
 }  // namespace gangrun::kubernetes::pods

@@ -51,13 +51,10 @@ std::vector<SharedHosts> shared_hosts(const ManifestInput& input) {
 std::optional<Json> hosts_config_map(const ManifestInput& input,
                                      const std::vector<SharedHosts>& hosts, const Owner& owner) {
   if (hosts.empty()) return std::nullopt;
-  Json data = Json::object();
-  for (const SharedHosts& one : hosts) data[one.variable] = one.text;
-  return Json({{"apiVersion", "v1"},
-               {"kind", "ConfigMap"},
-               {"metadata", metadata_of(input, hosts_name(input), &owner)},
-               {"immutable", true},
-               {"data", std::move(data)}});
+  Json map = object_of(input, "v1", "ConfigMap", hosts_name(input), owner);
+  map["immutable"] = true;
+  for (const SharedHosts& one : hosts) map["data"][one.variable] = one.text;
+  return map;
 }
 
 Json refer_to_hosts(const ManifestInput& input, const std::vector<SharedHosts>& hosts,

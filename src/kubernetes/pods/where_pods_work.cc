@@ -1,6 +1,5 @@
 #include "kubernetes/pods/where_pods_work.h"
 
-#include <algorithm>
 #include <map>
 #include <vector>
 
