@@ -1,6 +1,7 @@
 #include "sasl/digest_md5.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/format.h"
@@ -27,13 +28,14 @@ base::Error wrong_digest(std::string_view what) {
   return base::Error{base::Code::kUnauthenticated, base::format("DIGEST-MD5: {}", what)};
 }
 
+// By the names of the levels ("qop").
+constexpr std::array<std::pair<std::string_view, Protection>, 3> kLevels{
+    {{"auth", Protection::kAuthentication},
+     {"auth-int", Protection::kIntegrity},
+     {"auth-conf", Protection::kPrivacy}}};
+
 std::string_view name_of(Protection protection) {
-  switch (protection) {
-    case Protection::kIntegrity: return "auth-int";
-    case Protection::kPrivacy: return "auth-conf";
-    case Protection::kAuthentication: break;
-  }
-  return "auth";
+  return std::ranges::find(kLevels, protection, &decltype(kLevels)::value_type::second)->first;
 }
 
 std::string in_quotes(std::string_view text) {
@@ -51,55 +53,29 @@ std::string big_endian(std::uint32_t number) {
   return out;
 }
 
-// Reads the directives of a challenge one after the other.
-class DirectiveReader {
- public:
-  explicit DirectiveReader(std::string_view text) : rest_(text) {}
-
-  bool at_end() {
-    while (!rest_.empty() && (rest_.front() == ',' || is_space(rest_.front()))) {
-      rest_.remove_prefix(1);
+// The value at the front of `text`, which goes on behind it.
+base::Result<std::string> take_value(std::string_view& text) {
+  std::string value;
+  if (!text.starts_with('"')) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    value = base::trim(text.substr(0, end));
+    text.remove_prefix(end);
+    return value;
+  }
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '"') {
+      text.remove_prefix(i + 1);
+      return value;
     }
-    return rest_.empty();
+    if (text[i] == '\\' && ++i == text.size()) break;
+    value += text[i];
   }
+  return wrong_digest("the challenge has an open quote");
+}
 
-  base::Result<std::pair<std::string, std::string>> next() {
-    const std::size_t equals = rest_.find('=');
-    if (equals == std::string_view::npos)
-      return wrong_digest("the challenge has a name without value");
-    std::string name(base::trim(rest_.substr(0, equals)));
-    rest_.remove_prefix(equals + 1);
-    while (!rest_.empty() && is_space(rest_.front())) rest_.remove_prefix(1);
-    if (!rest_.starts_with('"')) {
-      const std::size_t end = std::min(rest_.find(','), rest_.size());
-      std::string value(base::trim(rest_.substr(0, end)));
-      rest_.remove_prefix(end);
-      return std::pair(std::move(name), std::move(value));
-    }
-    GANGRUN_ASSIGN(std::string value, quoted_value());
-    return std::pair(std::move(name), std::move(value));
-  }
-
- private:
-  static bool is_space(char character) {
-    return character == ' ' || character == '\t' || character == '\r' || character == '\n';
-  }
-
-  base::Result<std::string> quoted_value() {
-    std::string value;
-    for (std::size_t i = 1; i < rest_.size(); ++i) {
-      if (rest_[i] == '"') {
-        rest_.remove_prefix(i + 1);
-        return value;
-      }
-      if (rest_[i] == '\\' && ++i == rest_.size()) break;
-      value += rest_[i];
-    }
-    return wrong_digest("the challenge has an open quote");
-  }
-
-  std::string_view rest_;
-};
+void skip(std::string_view& text, std::string_view what) {
+  text.remove_prefix(std::min(text.find_first_not_of(what), text.size()));
+}
 
 std::string directive_of(const std::map<std::string, std::string>& directives, const char* name) {
   const auto found = directives.find(name);
@@ -117,12 +93,19 @@ bool has_word(std::string_view list, std::string_view word) {
 base::Result<std::map<std::string, std::string>> parse_digest_directives(std::string_view text) {
   if (text.size() > kMaxChallengeBytes) return wrong_digest("the challenge is too long");
   std::map<std::string, std::string> directives;
-  DirectiveReader reader(text);
-  while (!reader.at_end()) {
-    GANGRUN_ASSIGN(auto directive, reader.next());
-    directives.insert(std::move(directive));
+  while (true) {
+    skip(text, ", \t\r\n");
+    if (text.empty()) return directives;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) {
+      return wrong_digest("the challenge has a name without value");
+    }
+    std::string name(base::trim(text.substr(0, equals)));
+    text.remove_prefix(equals + 1);
+    skip(text, " \t\r\n");
+    GANGRUN_ASSIGN(std::string value, take_value(text));
+    directives.emplace(std::move(name), std::move(value));
   }
-  return directives;
 }
 
 std::string DigestMd5::new_nonce() { return net::to_base64(net::random_bytes(kClientNonceBytes)); }
@@ -130,25 +113,19 @@ std::string DigestMd5::new_nonce() { return net::to_base64(net::random_bytes(kCl
 // The first level that the server offers: it knows what its cluster wants.
 base::Result<> DigestMd5::choose_protection(const std::map<std::string, std::string>& challenge) {
   const std::string offered = challenge.contains("qop") ? challenge.at("qop") : "auth";
+  const std::string cipher = directive_of(challenge, "cipher");
   for (const std::string& part : base::split(offered, ',')) {
-    const std::string_view name = base::trim(part);
-    if (name == "auth") {
-      protection_ = Protection::kAuthentication;
-      return {};
-    }
-    if (name == "auth-int") {
-      protection_ = Protection::kIntegrity;
-      return {};
-    }
-    if (name == "auth-conf" && has_word(directive_of(challenge, "cipher"), "rc4")) {
-      protection_ = Protection::kPrivacy;
+    for (const auto& [name, protection] : kLevels) {
+      const bool can = protection != Protection::kPrivacy || has_word(cipher, "rc4");
+      if (base::trim(part) != name || !can) continue;
+      protection_ = protection;
       return {};
     }
   }
   return wrong_digest(
       base::format("the server wants protection \"{}\" with cipher \"{}\"; known are auth, "
                    "auth-int and auth-conf with rc4",
-                   offered, directive_of(challenge, "cipher")));
+                   offered, cipher));
 }
 
 void DigestMd5::derive_keys(std::string_view challenge_nonce, std::string_view realm) {

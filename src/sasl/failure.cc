@@ -22,14 +22,16 @@ constexpr std::uint32_t kCredentialsExpired = 11U << 16U;
 constexpr std::size_t kMaxTextBytes = 300;
 
 enum class Kind {
+  // About the user.
   kNoTicket,
   kExpired,
-  kSkew,
   kUnknownClient,
-  kUnknownServer,
-  kWrongKey,
   kOldPassword,
   kLocked,
+  kWrongKey,
+  // About the place.
+  kSkew,
+  kUnknownServer,
   kServerKey,
   kNoConfiguration,
   kNobodyAnswers,
@@ -177,15 +179,8 @@ base::Error about_the_place(Kind kind, const Failure& failure, const Attempt& at
 
 base::Error to_error(const Failure& failure, const Attempt& attempt) {
   const Kind kind = kind_of(failure);
-  switch (kind) {
-    case Kind::kNoTicket:
-    case Kind::kExpired:
-    case Kind::kUnknownClient:
-    case Kind::kOldPassword:
-    case Kind::kLocked:
-    case Kind::kWrongKey: return about_the_user(kind, attempt);
-    default: return about_the_place(kind, failure, attempt);
-  }
+  return kind <= Kind::kWrongKey ? about_the_user(kind, attempt)
+                                 : about_the_place(kind, failure, attempt);
 }
 
 }  // namespace gangrun::sasl

@@ -143,7 +143,7 @@ class GssIdentity final : public Identity {
   // Looks for the ticket and learns whose it is.
   Result<> begin() {
     Held<Credential> credential(library_->release_credential);
-    GANGRUN_TRY(acquire(kerberos_mechanism(), attempt_, credential.place()));
+    GANGRUN_TRY(acquire(kKerberosMechanism, attempt_, credential.place()));
     GANGRUN_TRY(seconds_left(credential.get()));
     Held<Name> name(library_->release_name);
     Status minor = 0;
@@ -163,7 +163,7 @@ class GssIdentity final : public Identity {
 
   Result<std::chrono::seconds> lifetime() const override {
     Held<Credential> credential(library_->release_credential);
-    GANGRUN_TRY(acquire(kerberos_mechanism(), attempt_, credential.place()));
+    GANGRUN_TRY(acquire(kKerberosMechanism, attempt_, credential.place()));
     return seconds_left(credential.get());
   }
 
@@ -174,7 +174,7 @@ class GssIdentity final : public Identity {
     Attempt attempt = attempt_;
     attempt.server = to_string(server);
     const Oid& oid =
-        mechanism == GssMechanism::kKerberos ? kerberos_mechanism() : negotiate_mechanism();
+        mechanism == GssMechanism::kKerberos ? kKerberosMechanism : kNegotiateMechanism;
     auto context = std::make_unique<GssContext>(library_, attempt, oid);
     GANGRUN_TRY(acquire(oid, attempt, context->credential()));
     GANGRUN_TRY(import(server, context->server()));
@@ -183,12 +183,12 @@ class GssIdentity final : public Identity {
 
  private:
   [[nodiscard]] base::Error error(Status major, Status minor) const {
-    return to_error(failure_of(*library_, major, minor, kerberos_mechanism()), attempt_);
+    return to_error(failure_of(*library_, major, minor, kKerberosMechanism), attempt_);
   }
 
   Result<> acquire(const Oid& mechanism, const Attempt& attempt, Credential* credential) const {
     Held<Name> name(library_->release_name);
-    if (!name_.empty()) GANGRUN_TRY(import_text(name_, principal_name(), name.place()));
+    if (!name_.empty()) GANGRUN_TRY(import_text(name_, kPrincipalName, name.place()));
     const OidSet mechanisms{1, &mechanism};
     const std::array<StoreEntry, 2> entries{
         {{"client_keytab", keytab_.c_str()}, {"ccache", cache_.c_str()}}};
@@ -216,17 +216,16 @@ class GssIdentity final : public Identity {
     const Buffer buffer = buffer_of(text);
     Status minor = 0;
     const Status major = library_->import_name(&minor, &buffer, &kind, name);
-    if (!is_error(major)) return {};
-    return to_error(failure_of(*library_, major, minor, kerberos_mechanism()), attempt_);
+    return is_error(major) ? Result<>(error(major, minor)) : Result<>();
   }
 
   // A realm that is known is not to be guessed from the host's name.
   Result<> import(const Principal& server, Name* name) const {
     if (server.realm.empty() && server.components.size() == 2) {
       return import_text(base::format("{}@{}", server.components[0], server.components[1]),
-                         host_based_name(), name);
+                         kHostBasedName, name);
     }
-    return import_text(to_string(server), principal_name(), name);
+    return import_text(to_string(server), kPrincipalName, name);
   }
 
   const Library library_;

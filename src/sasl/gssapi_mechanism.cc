@@ -43,6 +43,11 @@ std::string protection_names(const std::vector<Protection>& protections) {
 
 }  // namespace
 
+std::optional<Protection> protection_of(std::string_view name) {
+  const auto* const layer = std::ranges::find(kLayers, name, &Layer::name);
+  return layer == kLayers.end() ? std::nullopt : std::optional(layer->protection);
+}
+
 base::Result<SecurityLayers> parse_security_layers(std::string_view bytes) {
   if (bytes.size() != kLayersBytes) {
     return wrong(

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "sasl/mechanism.h"
 
 namespace gangrun::sasl {
+
+// The one that people call "authentication", "integrity" or "privacy"; none for another word.
+std::optional<Protection> protection_of(std::string_view name);
 
 // The agreement of the two sides after a login by Kerberos (RFC 4752, 3.1 and 3.3): four bytes, of
 // which the first names layers and the others how much a side takes at once.

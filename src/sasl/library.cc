@@ -16,15 +16,6 @@ constexpr int kOfTheMechanism = 2;  // GSS_C_MECH_CODE
 // A status may have several lines; no library has so many.
 constexpr int kMaxLines = 8;
 
-constexpr std::string_view kKerberosOid("\x2a\x86\x48\x86\xf7\x12\x01\x02\x02", 9);
-constexpr std::string_view kNegotiateOid("\x2b\x06\x01\x05\x05\x02", 6);
-constexpr std::string_view kHostBasedOid("\x2a\x86\x48\x86\xf7\x12\x01\x02\x01\x04", 10);
-constexpr std::string_view kPrincipalOid("\x2a\x86\x48\x86\xf7\x12\x01\x02\x02\x01", 10);
-
-Oid oid_of(std::string_view bytes) {
-  return Oid{static_cast<std::uint32_t>(bytes.size()), bytes.data()};
-}
-
 std::string last_words() {
   const char* const words = ::dlerror();  // NOLINT(concurrency-mt-unsafe): of this thread
   return words == nullptr ? "no reason is given" : words;
@@ -85,26 +76,6 @@ base::Result<std::shared_ptr<const Functions>> load_library() {
   auto functions = std::make_shared<Functions>();
   GANGRUN_TRY(find_all(library, *functions));
   return std::shared_ptr<const Functions>(std::move(functions));
-}
-
-const Oid& kerberos_mechanism() {
-  static const Oid kOid = oid_of(kKerberosOid);
-  return kOid;
-}
-
-const Oid& negotiate_mechanism() {
-  static const Oid kOid = oid_of(kNegotiateOid);
-  return kOid;
-}
-
-const Oid& host_based_name() {
-  static const Oid kOid = oid_of(kHostBasedOid);
-  return kOid;
-}
-
-const Oid& principal_name() {
-  static const Oid kOid = oid_of(kPrincipalOid);
-  return kOid;
 }
 
 Buffer buffer_of(std::string_view bytes) { return Buffer{bytes.size(), bytes.data()}; }

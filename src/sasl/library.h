@@ -69,11 +69,11 @@ struct Functions {
 base::Result<std::shared_ptr<const Functions>> load_library();
 
 // RFC 4121 and RFC 4178.
-const Oid& kerberos_mechanism();
-const Oid& negotiate_mechanism();
+inline constexpr Oid kKerberosMechanism{9, "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02"};
+inline constexpr Oid kNegotiateMechanism{6, "\x2b\x06\x01\x05\x05\x02"};
 // "service@host", and a whole principal.
-const Oid& host_based_name();
-const Oid& principal_name();
+inline constexpr Oid kHostBasedName{10, "\x2a\x86\x48\x86\xf7\x12\x01\x02\x01\x04"};
+inline constexpr Oid kPrincipalName{10, "\x2a\x86\x48\x86\xf7\x12\x01\x02\x02\x01"};
 
 Buffer buffer_of(std::string_view bytes);
 // Its bytes; the library's memory is given back.

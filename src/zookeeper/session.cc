@@ -13,7 +13,6 @@
 #include "net/call.h"
 #include "net/frames.h"
 #include "net/posts.h"
-#include "zookeeper/servers.h"
 #include "zookeeper/wire.h"
 
 namespace gangrun::zookeeper {
@@ -26,7 +25,29 @@ constexpr std::chrono::seconds kShortestTry(1);
 // The limit of one step of a login: a server of Kerberos may have to answer for it.
 constexpr std::chrono::seconds kLoginStepLimit(30);
 
+// The port on which ZooKeeper listens by default.
+constexpr std::string_view kDefaultPort = "2181";
+
 }  // namespace
+
+ServerAddress parse_server(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const std::size_t bracket = text.rfind(']');
+  const bool has_port =
+      colon != std::string::npos && (bracket == std::string::npos || bracket < colon);
+  ServerAddress server{text.substr(0, has_port ? colon : text.size()),
+                       has_port ? text.substr(colon + 1) : std::string(kDefaultPort)};
+  if (server.host.starts_with('[') && server.host.ends_with(']')) {
+    server.host = server.host.substr(1, server.host.size() - 2);
+  }
+  return server;
+}
+
+std::string to_string(const ServerAddress& server) {
+  const bool is_ipv6 = server.host.find(':') != std::string::npos;
+  return base::format("{}{}{}:{}", is_ipv6 ? "[" : "", server.host, is_ipv6 ? "]" : "",
+                      server.port);
+}
 
 class Session::Impl {
  public:

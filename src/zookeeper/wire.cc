@@ -1,6 +1,7 @@
 #include "zookeeper/wire.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/format.h"
 #include "net/frames.h"
@@ -29,21 +30,30 @@ constexpr std::int32_t kAll = 31;
 constexpr std::int32_t kAnyVersion = -1;
 constexpr std::size_t kPasswordBytes = 16;
 
-// KeeperException.Code: those that mean something to us.
-constexpr std::int32_t kConnectionLoss = -4;
-constexpr std::int32_t kUnimplemented = -6;
-constexpr std::int32_t kOperationTimeout = -7;
-constexpr std::int32_t kNoNode = -101;
-constexpr std::int32_t kNoAuth = -102;
-constexpr std::int32_t kNodeExists = -110;
-constexpr std::int32_t kNotEmpty = -111;
-constexpr std::int32_t kSessionExpired = -112;
-constexpr std::int32_t kInvalidAcl = -114;
+// KeeperException.Code: those that end a session.
 constexpr std::int32_t kAuthFailed = -115;
-constexpr std::int32_t kSessionMoved = -118;
 constexpr std::int32_t kLoginDemanded = -124;  // SESSIONCLOSEDREQUIRESASLAUTH
-constexpr std::int32_t kQuotaExceeded = -125;
-constexpr std::int32_t kThrottled = -127;
+
+// Those that mean something to us, with the reason of a failure; 0 is success.
+struct Meaning {
+  std::int32_t code;
+  Answer::Code meaning;
+  const char* reason = "";
+};
+constexpr std::array<Meaning, 12> kMeanings{{
+    {-110, Answer::Code::kExists},                                            // NODEEXISTS
+    {-101, Answer::Code::kMissing},                                           // NONODE
+    {-111, Answer::Code::kNotEmpty},                                          // NOTEMPTY
+    {-6, Answer::Code::kUnsupported},                                         // UNIMPLEMENTED
+    {-4, Answer::Code::kLost},                                                // CONNECTIONLOSS
+    {-7, Answer::Code::kLost},                                                // OPERATIONTIMEOUT
+    {-112, Answer::Code::kLost},                                              // SESSIONEXPIRED
+    {-118, Answer::Code::kLost},                                              // SESSIONMOVED
+    {-127, Answer::Code::kLost},                                              // THROTTLEDOP
+    {-102, Answer::Code::kFailed, "its ACL does not let the job do that"},    // NOAUTH
+    {-114, Answer::Code::kFailed, "the server does not take the job's ACL"},  // INVALIDACL
+    {-125, Answer::Code::kFailed, "a quota is exceeded"},                     // QUOTAEXCEEDED
+}};
 
 // A record; integers have the highest byte first.
 class Writer {
@@ -263,33 +273,15 @@ std::string refusal_of(const Reply& reply) {
 
 base::Result<Answer> answer_of(const Reply& reply, const Operation& operation,
                                std::int64_t session) {
-  switch (reply.code) {
-    case 0: {
-      if (operation.verb != Operation::Verb::kLook) return Answer{};
-      GANGRUN_ASSIGN(const std::int64_t owner, ephemeral_owner(reply.record));
-      return Answer{.is_ours = owner == session};
-    }
-    case kNodeExists: return Answer{.code = Answer::Code::kExists};
-    case kNoNode: return Answer{.code = Answer::Code::kMissing};
-    case kNotEmpty: return Answer{.code = Answer::Code::kNotEmpty};
-    case kUnimplemented: return Answer{.code = Answer::Code::kUnsupported};
-    case kConnectionLoss:
-    case kOperationTimeout:
-    case kSessionExpired:
-    case kSessionMoved:
-    case kThrottled: return Answer{.code = Answer::Code::kLost};
-    case kNoAuth:
-      return Answer{.code = Answer::Code::kFailed,
-                    .reason = "its ACL does not let the job do that"};
-    case kInvalidAcl:
-      return Answer{.code = Answer::Code::kFailed,
-                    .reason = "the server does not take the job's ACL"};
-    case kQuotaExceeded:
-      return Answer{.code = Answer::Code::kFailed, .reason = "a quota is exceeded"};
-    default:
-      return Answer{.code = Answer::Code::kFailed,
-                    .reason = base::format("the server says error {}", reply.code)};
+  if (reply.code == 0) {
+    if (operation.verb != Operation::Verb::kLook) return Answer{};
+    GANGRUN_ASSIGN(const std::int64_t owner, ephemeral_owner(reply.record));
+    return Answer{.is_ours = owner == session};
   }
+  const auto* const found = std::ranges::find(kMeanings, reply.code, &Meaning::code);
+  if (found != kMeanings.end()) return Answer{.code = found->meaning, .reason = found->reason};
+  return Answer{.code = Answer::Code::kFailed,
+                .reason = base::format("the server says error {}", reply.code)};
 }
 
 }  // namespace gangrun::zookeeper
