@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "hadoop/response_reader.h"
 #include "hadoop/rpc_error.h"
 #include "hadoop/rpc_frames.h"
 #include "hadoop/sasl_handshake.h"

@@ -21,8 +21,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   configuration.add(*properties);
   for (const hadoop::Property& property : *properties) {
     (void)configuration.get(property.name);
-    (void)configuration.duration(property.name, base::seconds(1));
-    (void)configuration.size(property.name, 1);
     (void)configuration.boolean(property.name, true);
   }
   return 0;

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/format.h"
-#include "base/strings.h"
 #include "hadoop/configuration.h"
 #include "hadoop/server_principal.h"
 #include "hadoop/token_source.h"
@@ -22,15 +21,11 @@ constexpr const char* kProtection = "hadoop.rpc.protection";
 base::Result<std::vector<sasl::Protection>> accepted(const Configuration& configuration) {
   std::vector<sasl::Protection> found;
   for (const std::string& name : configuration.list(kProtection)) {
-    if (name == "authentication") {
-      found.push_back(sasl::Protection::kAuthentication);
-    } else if (name == "integrity") {
-      found.push_back(sasl::Protection::kIntegrity);
-    } else if (name == "privacy") {
-      found.push_back(sasl::Protection::kPrivacy);
-    } else {
+    const auto protection = sasl::protection_of(name);
+    if (!protection) {
       return configuration.error(kProtection, "expected authentication, integrity or privacy");
     }
+    found.push_back(*protection);
   }
   if (!found.empty()) return found;
   return std::vector<sasl::Protection>{sasl::Protection::kAuthentication,
@@ -56,11 +51,7 @@ Login login_of(const Account& account, const Configuration& configuration, std::
        key = std::string(key)](
           const SaslOffer& offer,
           const std::string& host) -> base::Result<std::unique_ptr<sasl::Mechanism>> {
-    if (offer.mechanism != "GSSAPI") {
-      return base::Error{base::Code::kFailedPrecondition,
-                         base::format("the server wants Kerberos by {}; GSSAPI is known",
-                                      base::shorten(offer.mechanism, 64))};
-    }
+    GANGRUN_TRY(check_mechanism(offer, "Kerberos", "GSSAPI"));
     GANGRUN_ASSIGN(const sasl::Principal server,
                    server_principal(*own, key, offer, host, addresses_of));
     GANGRUN_ASSIGN(std::vector<sasl::Protection> protections, accepted(*own));

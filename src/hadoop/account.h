@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/result.h"
-#include "hadoop/sasl.h"
+#include "hadoop/sasl_handshake.h"
 #include "hadoop/web_login.h"
 #include "sasl/identity.h"
 

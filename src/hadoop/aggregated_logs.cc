@@ -42,8 +42,7 @@ class LogParser final : public RecordSink {
       return damaged("a key is not a text");
     }
     log_.container = key.substr(kUnsignedShortBytes);
-    reserved_ = std::find(kReservedKeys.begin(), kReservedKeys.end(), log_.container) !=
-                kReservedKeys.end();
+    reserved_ = std::ranges::count(kReservedKeys, log_.container) > 0;
     return {};
   }
 
@@ -132,13 +131,12 @@ class HdfsFile final : public RangeReader {
 };
 
 // The path of a folder that may be given with its file system.
-base::Result<std::string> path_of(const Configuration& configuration, const std::string& key,
-                                  const std::string& value) {
+base::Result<std::string> folder_of(const Configuration& configuration, const std::string& key,
+                                    const std::string& value) {
   std::string path = value;
-  if (const std::size_t scheme = value.find("://"); scheme != std::string::npos) {
+  if (value.find("://") != std::string::npos) {
     if (!value.starts_with("hdfs://")) return configuration.error(key, "a folder of HDFS");
-    const std::size_t slash = value.find('/', scheme + 3);
-    path = slash == std::string::npos ? "" : value.substr(slash);
+    path = path_of(value);
   }
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   if (path == "/" || !check_path(path).ok()) return configuration.error(key, "a folder of HDFS");
@@ -188,11 +186,11 @@ base::Result<std::vector<std::string>> log_folders(const Configuration& configur
     const std::string root = configuration.get_or(prefix, own_root);
     GANGRUN_ASSIGN(
         const std::string path,
-        path_of(configuration, configuration.get(prefix) ? prefix : std::string(kRootKey), root));
+        folder_of(configuration, configuration.get(prefix) ? prefix : std::string(kRootKey), root));
     add(path, configuration.get_or(prefix + "-suffix",
                                    own_suffix + "-" + base::in_small_letters(format)));
   }
-  GANGRUN_ASSIGN(const std::string root, path_of(configuration, std::string(kRootKey), own_root));
+  GANGRUN_ASSIGN(const std::string root, folder_of(configuration, std::string(kRootKey), own_root));
   add(root, own_suffix);
   return out;
 }

@@ -5,8 +5,7 @@
 
 #include "base/format.h"
 #include "hadoop/configuration.h"
-#include "hadoop/master_messages_internal.h"
-#include "hadoop/rpc_round.h"
+#include "hadoop/messages_internal.h"
 
 namespace gangrun::hadoop {
 
@@ -32,49 +31,21 @@ base::Error not_wanted(std::string_view why) {
       base::format("the ResourceManager does not want this master any more: {}", why));
 }
 
+base::Error error_of(const RpcRound& round, const RpcError& error) {
+  if (is_class(error, "ApplicationMasterNotRegisteredException")) return not_registered();
+  // A token is unknown when its attempt has ended, or was never used for two of its rolls.
+  if (is_class(error, "ApplicationAttemptNotFoundException") || is_class(error, "InvalidToken")) {
+    return not_wanted(error.message);
+  }
+  return round.to_error(error);
+}
+
 }  // namespace
 
-class ApplicationMasterClient::Impl {
- public:
-  Impl(std::vector<ServerAddress> servers, Token token)
-      : token_(std::move(token)),
-        round_("the ResourceManager", std::move(servers), std::string(kMasterProtocol),
-               token_login(token_)) {}
-
-  // The request's message to the response's.
-  RpcOutcome call(std::string_view method, const google::protobuf::MessageLite& request,
-                  base::Instant deadline) {
-    return round_.call(method, request.SerializeAsString(), deadline);
-  }
-
-  [[nodiscard]] base::Error to_error(const RpcError& error) const {
-    if (is_class(error, "ApplicationMasterNotRegisteredException")) return not_registered();
-    // A token is unknown when its attempt has ended, or was never used for two of its rolls.
-    if (is_class(error, "ApplicationAttemptNotFoundException") || is_class(error, "InvalidToken")) {
-      return not_wanted(error.message);
-    }
-    return round_.to_error(error);
-  }
-
-  // The same token comes with every answer until it has been used.
-  void take_rolled(const common::TokenProto& rolled) {
-    if (rolled.identifier() == token_.identifier) return;
-    token_ = read(rolled);
-    round_.set_login(token_login(token_));
-  }
-
-  std::int32_t last_response = 0;
-  Registered registered;
-
- private:
-  Token token_;
-  RpcRound round_;
-};
-
-ApplicationMasterClient::ApplicationMasterClient(std::unique_ptr<Impl> impl)
-    : impl_(std::move(impl)) {}
-
-ApplicationMasterClient::~ApplicationMasterClient() = default;
+ApplicationMasterClient::ApplicationMasterClient(std::vector<ServerAddress> servers, Token token)
+    : token_(std::move(token)),
+      round_("the ResourceManager", std::move(servers), std::string(kMasterProtocol),
+             token_login(token_)) {}
 
 base::Result<std::unique_ptr<ApplicationMasterClient>> ApplicationMasterClient::create(
     const Configuration& configuration, const Credentials& credentials) {
@@ -87,8 +58,7 @@ base::Result<std::unique_ptr<ApplicationMasterClient>> ApplicationMasterClient::
   GANGRUN_ASSIGN(std::vector<ServerAddress> servers,
                  resource_manager_addresses(configuration, "yarn.resourcemanager.scheduler.address",
                                             kDefaultPort));
-  return std::make_unique<ApplicationMasterClient>(
-      std::make_unique<Impl>(std::move(servers), found->second));
+  return std::make_unique<ApplicationMasterClient>(std::move(servers), found->second);
 }
 
 base::Result<Registered> ApplicationMasterClient::register_master(const std::string& host,
@@ -99,36 +69,42 @@ base::Result<Registered> ApplicationMasterClient::register_master(const std::str
   request.set_host(host);
   request.set_rpc_port(port);
   request.set_tracking_url(tracking_url);
-  const RpcOutcome outcome = impl_->call("registerApplicationMaster", request, deadline);
+  const RpcOutcome outcome =
+      round_.call("registerApplicationMaster", request.SerializeAsString(), deadline);
   if (outcome.error) {
     // The answer to an earlier call was lost on its way; what it said is not told again.
     if (is_class(*outcome.error, "InvalidApplicationMasterRequestException")) {
-      return impl_->registered;
+      return registered_;
     }
-    return impl_->to_error(*outcome.error);
+    return error_of(round_, *outcome.error);
   }
   GANGRUN_ASSIGN(const auto response, parse_answer<yarn::RegisterApplicationMasterResponseProto>(
                                           outcome.body, "registerApplicationMaster"));
-  impl_->registered = read(response);
-  impl_->last_response = 0;
-  return impl_->registered;
+  registered_ = read(response);
+  last_response_ = 0;
+  return registered_;
 }
 
 base::Result<AllocateResponse> ApplicationMasterClient::allocate(const AllocateRequest& request,
                                                                  base::Instant deadline) {
   yarn::AllocateRequestProto message;
   write(request, message);
-  message.set_response_id(impl_->last_response);
-  const RpcOutcome outcome = impl_->call("allocate", message, deadline);
-  if (outcome.error) return impl_->to_error(*outcome.error);
+  message.set_response_id(last_response_);
+  const RpcOutcome outcome = round_.call("allocate", message.SerializeAsString(), deadline);
+  if (outcome.error) return error_of(round_, *outcome.error);
   GANGRUN_ASSIGN(const auto response,
                  parse_answer<yarn::AllocateResponseProto>(outcome.body, "allocate"));
   if (response.has_a_m_command()) {  // how old releases say it
     return response.a_m_command() == yarn::AM_RESYNC ? not_registered()
                                                      : not_wanted("it says shutdown");
   }
-  impl_->last_response = response.response_id();
-  if (response.has_am_rm_token()) impl_->take_rolled(response.am_rm_token());
+  last_response_ = response.response_id();
+  // The same token comes with every answer until it has been used.
+  const common::TokenProto& rolled = response.am_rm_token();
+  if (response.has_am_rm_token() && rolled.identifier() != token_.identifier) {
+    token_ = read(rolled);
+    round_.set_login(token_login(token_));
+  }
   return read(response);
 }
 
@@ -140,8 +116,9 @@ base::Result<> ApplicationMasterClient::finish(FinalStatus status, const std::st
   request.set_diagnostics(diagnostics);
   if (!tracking_url.empty()) request.set_tracking_url(tracking_url);
   do {
-    const RpcOutcome outcome = impl_->call("finishApplicationMaster", request, deadline);
-    if (outcome.error) return impl_->to_error(*outcome.error);
+    const RpcOutcome outcome =
+        round_.call("finishApplicationMaster", request.SerializeAsString(), deadline);
+    if (outcome.error) return error_of(round_, *outcome.error);
     GANGRUN_ASSIGN(const auto response, parse_answer<yarn::FinishApplicationMasterResponseProto>(
                                             outcome.body, "finishApplicationMaster"));
     if (response.isunregistered()) return {};

@@ -8,15 +8,14 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "hadoop/records.h"
+#include "hadoop/rpc_round.h"
 
 namespace gangrun::hadoop {
 
 class Configuration;
 
 struct Registered {
-  Resource largest;
   std::string queue;
-  std::vector<ResourceType> resource_types;
   // Those of earlier attempts that live, and the tokens of their nodes.
   std::vector<Container> containers;
   std::vector<NodeToken> node_tokens;
@@ -31,23 +30,15 @@ struct AllocateRequest {
   float progress = 0;  // 0 to 1
 };
 
-// Containers that the cluster wants back. Strict: it takes them whatever is done.
-struct Preemption {
-  std::vector<ContainerId> strict;
-  std::vector<ContainerId> candidates;
-};
-
 struct AllocateResponse {
   std::vector<Container> allocated;
   std::vector<ContainerStatus> completed;
   // Containers of earlier attempts of which a NodeManager has told only now.
   std::vector<Container> from_earlier_attempts;
   std::vector<NodeToken> node_tokens;
-  std::vector<NodeReport> updated_nodes;
-  std::vector<SchedulingRequest> rejected;
+  std::vector<std::int64_t> rejected;  // constrained asks, by their allocation_request_id
   Resource headroom;
-  std::int32_t nodes = 0;  // of the cluster
-  Preemption preemption;
+  std::vector<ContainerId> preempted;  // that the cluster wants back, and soon takes
 };
 
 // YARN's scheduler service: ApplicationMasterProtocol, with the token of kind "YARN_AM_RM_TOKEN"
@@ -65,9 +56,7 @@ class ApplicationMasterClient {
   // kNotFound where the credentials have no such token.
   static base::Result<std::unique_ptr<ApplicationMasterClient>> create(
       const Configuration& configuration, const Credentials& credentials);
-  ApplicationMasterClient(const ApplicationMasterClient&) = delete;
-  ApplicationMasterClient& operator=(const ApplicationMasterClient&) = delete;
-  ~ApplicationMasterClient();
+  ApplicationMasterClient(std::vector<ServerAddress> servers, Token token);  // for create()
 
   // `host` and `port` are shown to clients by the application's report. Being registered already is
   // no error. The next allocate() begins with the first number again.
@@ -81,11 +70,10 @@ class ApplicationMasterClient {
                         const std::string& tracking_url, base::Instant deadline);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
-
- public:
-  explicit ApplicationMasterClient(std::unique_ptr<Impl> impl);  // for create()
+  Token token_;
+  RpcRound round_;
+  std::int32_t last_response_ = 0;
+  Registered registered_;
 };
 
 }  // namespace gangrun::hadoop

@@ -82,49 +82,33 @@ std::vector<std::string> jars_of(const std::string& folder) {
   return jars;
 }
 
-// Entries of a class path, each once.
-class Entries {
- public:
-  void add(std::string entry) {
-    if (known_.insert(entry).second) entries_.push_back(std::move(entry));
-  }
-  void add_existing(const std::string& entry) {
-    std::error_code failed;
-    if (!fs::exists(entry, failed)) return;
-    has_jar_ = has_jar_ || fs::is_regular_file(entry, failed);
-    add(entry);
-  }
-  void add_jars(const std::string& folder) {
-    for (std::string& jar : jars_of(folder)) {
-      has_jar_ = true;
-      add(std::move(jar));
-    }
-  }
-  [[nodiscard]] bool has_jar() const { return has_jar_; }
-  [[nodiscard]] std::string text() const { return base::format("{}", base::join(entries_, ":")); }
-
- private:
-  std::vector<std::string> entries_;
-  std::set<std::string> known_;
-  bool has_jar_ = false;
-};
-
 }  // namespace
 
 base::Result<std::string> class_path(std::string_view property, const NodeVariable& variable) {
-  Entries entries;
-  if (const auto folder = value_of("HADOOP_CONF_DIR", variable)) entries.add_existing(*folder);
+  std::vector<std::string> entries;
+  std::set<std::string> known;
+  bool has_jar = false;
+  const auto add = [&](const std::string& entry, bool is_jar) {
+    has_jar |= is_jar;
+    if (known.insert(entry).second) entries.push_back(entry);
+  };
+  const auto add_existing = [&](const std::string& entry) {
+    std::error_code failed;
+    if (fs::exists(entry, failed)) add(entry, fs::is_regular_file(entry, failed));
+  };
+  if (const auto folder = value_of("HADOOP_CONF_DIR", variable)) add_existing(*folder);
   for (const std::string& part : base::split(property, ',')) {
     const auto entry = with_values(base::trim(part), variable);
     if (!entry || entry->empty()) continue;
-    if (entry->ends_with(kEveryJar)) {
-      entries.add_jars(entry->substr(0, entry->size() - kEveryJar.size()));
-    } else {
-      entries.add_existing(*entry);
+    if (!entry->ends_with(kEveryJar)) {
+      add_existing(*entry);
+      continue;
     }
+    const std::string folder = entry->substr(0, entry->size() - kEveryJar.size());
+    for (const std::string& jar : jars_of(folder)) add(jar, true);
   }
-  if (!entries.has_jar()) return std::string();
-  std::string text = entries.text();
+  if (!has_jar) return std::string();
+  std::string text = base::format("{}", base::join(entries, ":"));
   if (text.size() <= kMaxClassPathBytes) return text;
   return base::Error{base::Code::kResourceExhausted,
                      base::format("the class path of {} has {} bytes; allowed: up to {}",

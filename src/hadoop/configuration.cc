@@ -29,27 +29,6 @@ std::string present_name(const std::string& name) {
   return name;
 }
 
-// A number and the unit after it, multiplied; none where it is not one of `units`, or too large.
-std::optional<std::int64_t> with_unit(
-    std::string_view text,
-    const std::vector<std::pair<std::string_view, std::int64_t>>& units_longest_first,
-    std::int64_t plain) {
-  const std::string value = base::in_small_letters(base::trim(text));
-  std::string_view number = value;
-  std::int64_t factor = plain;
-  for (const auto& [unit, unit_factor] : units_longest_first) {
-    if (number.ends_with(unit)) {
-      number = base::trim(number.substr(0, number.size() - unit.size()));
-      factor = unit_factor;
-      break;
-    }
-  }
-  const std::optional<std::int64_t> count = base::parse_integer(number);
-  std::int64_t product = 0;
-  if (!count || __builtin_mul_overflow(*count, factor, &product)) return std::nullopt;
-  return product;
-}
-
 }  // namespace
 
 void Configuration::add(const std::vector<Property>& properties) {
@@ -145,15 +124,6 @@ base::Error Configuration::error(std::string_view name, std::string_view expecte
       base::format("{}{} is \"{}\"; {}", where, name, get_or(name, ""), expected));
 }
 
-base::Result<std::int64_t> Configuration::integer(std::string_view name,
-                                                  std::int64_t fallback) const {
-  const std::optional<std::string> text = get(name);
-  if (!text) return fallback;
-  const std::optional<std::int64_t> value = base::parse_integer(*text);
-  if (!value) return error(name, "expected a whole number");
-  return *value;
-}
-
 base::Result<bool> Configuration::boolean(std::string_view name, bool fallback) const {
   const std::optional<std::string> text = get(name);
   if (!text) return fallback;
@@ -161,33 +131,6 @@ base::Result<bool> Configuration::boolean(std::string_view name, bool fallback) 
   if (value == "true") return true;
   if (value == "false") return false;
   return error(name, "expected true or false");
-}
-
-base::Result<base::Duration> Configuration::duration(std::string_view name, base::Duration fallback,
-                                                     base::Duration unit) const {
-  const std::optional<std::string> text = get(name);
-  if (!text) return fallback;
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  static const std::vector<std::pair<std::string_view, std::int64_t>> kUnits{
-      {"ms", kSecond / 1000}, {"us", kSecond / 1'000'000}, {"ns", 1},
-      {"s", kSecond},         {"m", kSecond * 60},         {"h", kSecond * 3600},
-      {"d", kSecond * 86400},
-  };
-  const std::optional<std::int64_t> value = with_unit(*text, kUnits, unit.count());
-  if (!value) return error(name, "expected a duration such as 500ms, 10s or 5m");
-  return base::Duration(*value);
-}
-
-base::Result<std::int64_t> Configuration::size(std::string_view name, std::int64_t fallback) const {
-  const std::optional<std::string> text = get(name);
-  if (!text) return fallback;
-  static const std::vector<std::pair<std::string_view, std::int64_t>> kUnits{
-      {"k", std::int64_t{1} << 10U}, {"m", std::int64_t{1} << 20U}, {"g", std::int64_t{1} << 30U},
-      {"t", std::int64_t{1} << 40U}, {"p", std::int64_t{1} << 50U},
-  };
-  const std::optional<std::int64_t> value = with_unit(*text, kUnits, 1);
-  if (!value || *value < 0) return error(name, "expected bytes such as 4096, 64k or 128m");
-  return *value;
 }
 
 std::map<std::string, std::string, std::less<>> variables_of_this_process() {

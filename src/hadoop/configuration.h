@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -9,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
 #include "hadoop/site_file.h"
 
@@ -40,16 +38,8 @@ class Configuration {
   // The parts between commas, without empty ones.
   [[nodiscard]] std::vector<std::string> list(std::string_view name) const;
 
-  // Errors of these name file, line, key and value.
-  [[nodiscard]] base::Result<std::int64_t> integer(std::string_view name,
-                                                   std::int64_t fallback) const;
+  // An error names file, line, key and value.
   [[nodiscard]] base::Result<bool> boolean(std::string_view name, bool fallback) const;
-  // "250ms", "10s", "5m", "2h", "1d"; a plain number counts in `unit`.
-  [[nodiscard]] base::Result<base::Duration> duration(
-      std::string_view name, base::Duration fallback,
-      base::Duration unit = base::milliseconds(1)) const;
-  // Bytes: "4096", "64k", "128m", "1g".
-  [[nodiscard]] base::Result<std::int64_t> size(std::string_view name, std::int64_t fallback) const;
 
   // kInvalidArgument that says where the key was set, to what, and `what` is expected of it.
   [[nodiscard]] base::Error error(std::string_view name, std::string_view expected) const;

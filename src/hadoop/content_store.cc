@@ -33,6 +33,16 @@ std::int64_t milliseconds_of(base::WallTime time) {
 
 }  // namespace
 
+LocalResource resource_of(const FileSystem& file_system, const std::string& path,
+                          const FileStatus& status) {
+  return {.scheme = file_system.scheme,
+          .host = file_system.host,
+          .port = file_system.port,
+          .path = path,
+          .size = static_cast<std::int64_t>(status.length),
+          .timestamp = status.modification_time};
+}
+
 base::Result<std::string> digest_of(const net::FileSlice& file) {
   net::Sha256Stream digest;
   std::string buffer(kReadBytes, '\0');
@@ -62,21 +72,6 @@ base::Result<std::optional<FileStatus>> ContentStore::look(const std::string& pa
   if (status.ok()) return std::optional<FileStatus>(std::move(*status));
   if (status.error().code == base::Code::kNotFound) return std::optional<FileStatus>();
   return std::move(status).error();
-}
-
-ContentStore::Found ContentStore::found(const std::string& path, const FileStatus& status,
-                                        bool uploaded) const {
-  Found out;
-  const FileSystem& file_system = hdfs_.file_system();
-  out.resource.scheme = file_system.scheme;
-  out.resource.host = file_system.host;
-  out.resource.port = file_system.port;
-  out.resource.path = path;
-  out.resource.size = static_cast<std::int64_t>(status.length);
-  out.resource.timestamp = status.modification_time;
-  out.resource.visibility = visibility_;
-  out.uploaded = uploaded;
-  return out;
 }
 
 base::Result<ContentStore::Found> ContentStore::ensure(
@@ -110,7 +105,9 @@ base::Result<ContentStore::Found> ContentStore::ensure(
   }
   if (is_public()) GANGRUN_TRY(check_parents(deadline));
   mark_used(folder, now, deadline);
-  return found(path, *status, uploaded);
+  Found found{resource_of(hdfs_.file_system(), path, *status), uploaded};
+  found.resource.visibility = visibility_;
+  return found;
 }
 
 base::Result<> ContentStore::upload(const Content& content, const std::string& folder,
@@ -121,13 +118,11 @@ base::Result<> ContentStore::upload(const Content& content, const std::string& f
   // Nobody sees the name before all is there. Two who upload the same do not meet.
   const std::string temporary =
       base::format("{}/{}{}", folder, kUnfinished, net::to_hex(net::random_bytes(kSuffixBytes)));
-  CreateOptions options;
-  options.permission = is_public() ? 0644 : 0600;
-  auto sent = hdfs_.create_from(temporary, content.file, options, progress, deadline);
+  auto sent = hdfs_.create_from(temporary, content.file,
+                                {.permission = is_public() ? 0644U : 0600U}, progress, deadline);
   if (sent.ok()) sent = hdfs_.rename(temporary, folder + "/" + content.name, deadline);
   if (sent.ok()) return {};
-  const auto removed = hdfs_.remove(temporary, false, deadline);
-  (void)removed;                                                   // else the next cleaning does it
+  (void)hdfs_.remove(temporary, false, deadline);                  // else the next cleaning does it
   if (sent.error().code == base::Code::kAlreadyExists) return {};  // another one was faster
   return std::move(sent).error().context("uploading " + content.name);
 }
@@ -138,9 +133,7 @@ void ContentStore::mark_used(const std::string& folder, base::WallTime now,
   const std::string mark = base::format("{}/{}", folder, kUsed);
   auto set = hdfs_.set_modification_time(mark, milliseconds_of(now), deadline);
   if (set.ok() || set.error().code != base::Code::kNotFound) return;
-  CreateOptions options;
-  options.permission = 0600;
-  set = hdfs_.create(mark, {}, options, deadline);
+  set = hdfs_.create(mark, {}, {.permission = 0600}, deadline);
   if (set.ok()) set = hdfs_.set_modification_time(mark, milliseconds_of(now), deadline);
 }
 

@@ -21,6 +21,10 @@ struct Content {
   net::FileSlice file;
 };
 
+// A file that is there, for containers; its type and visibility are left as they are by default.
+LocalResource resource_of(const FileSystem& file_system, const std::string& path,
+                          const FileStatus& status);
+
 // The SHA-256 of a file's part, in hexadecimal digits. Reads it all.
 base::Result<std::string> digest_of(const net::FileSlice& file);
 
@@ -56,7 +60,6 @@ class ContentStore {
   void mark_used(const std::string& folder, base::WallTime now, base::Instant deadline);
   base::Result<bool> clean_folder(const FileStatus& folder, std::int64_t limit,
                                   base::Instant deadline);
-  [[nodiscard]] Found found(const std::string& path, const FileStatus& status, bool uploaded) const;
 
   WebHdfs& hdfs_;
   const std::string base_;

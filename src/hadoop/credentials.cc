@@ -1,24 +1,23 @@
 #include "hadoop/credentials.h"
 
-#include <proto/hadoop/security.pb.h>
-
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "base/format.h"
-#include "hadoop/variable_integer.h"
+#include "hadoop/messages_internal.h"
+#include "hadoop/rpc_frames.h"
 #include "net/digests.h"
 
 namespace gangrun::hadoop {
 
 namespace {
 
-namespace common = ::hadoop::common;
-
 constexpr std::string_view kMagic = "HDTS";
 constexpr char kWritable = 0;
 constexpr char kProtobuf = 1;
+constexpr int kSmallest = -112;         // that is its own byte
+constexpr int kNegativeLengths = -120;  // first bytes below this: -120 - length, complemented
+constexpr unsigned kBitsOfAByte = 8;
 
 base::Error cut_off() {
   return base::Error{base::Code::kDataLoss, "Hadoop's credentials are cut off"};
@@ -83,37 +82,19 @@ base::Result<Credentials> parse_writable(std::string_view bytes) {
   return credentials;
 }
 
-// A protobuf varint, unlike Hadoop's own.
-std::optional<std::uint64_t> take_varint(std::string_view& bytes) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes.front());
-    bytes.remove_prefix(1);
-    value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
-    if ((byte & 0x80U) == 0) return value;
-  }
-  return std::nullopt;
-}
-
 base::Result<Credentials> parse_protobuf(std::string_view bytes) {
-  const std::optional<std::uint64_t> size = take_varint(bytes);
-  if (!size || *size > bytes.size()) return cut_off();
+  const std::optional<std::string_view> image = take_delimited(bytes);
+  if (!image) return cut_off();
   common::CredentialsProto message;
-  if (!message.ParseFromArray(bytes.data(), static_cast<int>(*size))) {
+  if (!message.ParseFromArray(image->data(), static_cast<int>(image->size()))) {
     return malformed("their message cannot be read");
   }
   Credentials credentials;
-  for (common::CredentialsKVProto& entry : *message.mutable_tokens()) {
-    common::TokenProto& token = *entry.mutable_token();
-    credentials.tokens[entry.alias()] = Token{
-        .identifier = std::move(*token.mutable_identifier()),
-        .password = base::Secret(std::move(*token.mutable_password())),
-        .kind = std::move(*token.mutable_kind()),
-        .service = std::move(*token.mutable_service()),
-    };
+  for (const common::CredentialsKVProto& entry : message.tokens()) {
+    credentials.tokens[entry.alias()] = read(entry.token());
   }
-  for (common::CredentialsKVProto& entry : *message.mutable_secrets()) {
-    credentials.secrets[entry.alias()] = base::Secret(std::move(*entry.mutable_secret()));
+  for (const common::CredentialsKVProto& entry : message.secrets()) {
+    credentials.secrets[entry.alias()] = base::Secret(entry.secret());
   }
   return credentials;
 }
@@ -131,6 +112,40 @@ void append_token(std::string& out, const Token& token) {
 }
 
 }  // namespace
+
+void append_variable_integer(std::string& out, std::int64_t value) {
+  if (value >= kSmallest && value <= 127) {
+    out += static_cast<char>(value);
+    return;
+  }
+  const bool negative = value < 0;
+  const auto magnitude = static_cast<std::uint64_t>(negative ? ~value : value);
+  int length = 1;
+  while (length < 8 && magnitude >> (static_cast<unsigned>(length) * kBitsOfAByte) != 0) ++length;
+  out += static_cast<char>((negative ? kNegativeLengths : kSmallest) - length);
+  for (int i = length - 1; i >= 0; --i) {
+    out += static_cast<char>(magnitude >> (static_cast<unsigned>(i) * kBitsOfAByte));
+  }
+}
+
+std::optional<std::int64_t> take_variable_integer(std::string_view& bytes) {
+  if (bytes.empty()) return std::nullopt;
+  const auto byte = static_cast<unsigned char>(bytes.front());
+  const int first = byte < 128 ? byte : byte - 256;
+  if (first >= kSmallest) {
+    bytes.remove_prefix(1);
+    return first;
+  }
+  const bool negative = first < kNegativeLengths;
+  const auto length = static_cast<std::size_t>((negative ? kNegativeLengths : kSmallest) - first);
+  if (bytes.size() < 1 + length) return std::nullopt;
+  std::uint64_t magnitude = 0;
+  for (const char digit : bytes.substr(1, length)) {
+    magnitude = magnitude << kBitsOfAByte | static_cast<unsigned char>(digit);
+  }
+  bytes.remove_prefix(1 + length);
+  return static_cast<std::int64_t>(negative ? ~magnitude : magnitude);
+}
 
 base::Result<Credentials> parse_credentials(std::string_view bytes) {
   if (bytes.size() > kMaxCredentialsBytes) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,6 +36,13 @@ inline constexpr std::size_t kMaxCredentialsBytes = std::size_t{16} << 20U;
 base::Result<Credentials> parse_credentials(std::string_view bytes);
 // As version 0, which every Hadoop reads.
 std::string encode_credentials(const Credentials& credentials);
+
+// Hadoop's own variable-length integer (WritableUtils), which is not protobuf's: one byte from -112
+// to 127; else a first byte that tells sign and length, and up to 8 bytes, the highest first.
+void append_variable_integer(std::string& out, std::int64_t value);
+
+// Takes one from the front of `bytes`; none where they end before it does.
+std::optional<std::int64_t> take_variable_integer(std::string_view& bytes);
 
 // For WebHDFS' "delegation" parameter: URL-safe base64 of the whole token. A secret.
 base::Secret to_url_text(const Token& token);

@@ -11,7 +11,6 @@
 #include "base/strings.h"
 #include "hadoop/configuration.h"
 #include "hadoop/rpc_round.h"
-#include "hadoop/variable_integer.h"
 #include "net/hosts.h"
 
 namespace gangrun::hadoop {
@@ -21,9 +20,6 @@ namespace {
 constexpr std::string_view kView = "viewfs://";
 constexpr std::string_view kMountTables = "fs.viewfs.mounttable.";
 constexpr int kDefaultRpcPort = 8020;
-constexpr int kDefaultManagerPort = 8032;
-constexpr const char* kManagerAddress = "yarn.resourcemanager.address";
-constexpr const char* kManagerPrincipal = "yarn.resourcemanager.principal";
 // A view of views of views is a mistake.
 constexpr int kMaxViews = 8;
 constexpr std::int64_t kLatest = std::int64_t{1} << 42U;  // in the year 2109
@@ -145,8 +141,7 @@ base::Result<std::string> token_service(const Configuration& configuration,
 
 base::Result<std::string> manager_token_service(const Configuration& configuration,
                                                 const Addresses& addresses) {
-  GANGRUN_ASSIGN(const auto servers,
-                 resource_manager_addresses(configuration, kManagerAddress, kDefaultManagerPort));
+  GANGRUN_ASSIGN(const auto servers, resource_manager_addresses(configuration));
   std::vector<std::string> services;
   for (const ServerAddress& server : servers) {
     GANGRUN_ASSIGN(std::string service,
@@ -166,8 +161,7 @@ base::Result<std::string> token_renewer(const Configuration& configuration) {
   }
   const auto principal = sasl::parse_principal(text);
   if (!principal.ok()) return configuration.error(kManagerPrincipal, "expected name/_HOST@REALM");
-  GANGRUN_ASSIGN(const auto servers,
-                 resource_manager_addresses(configuration, kManagerAddress, kDefaultManagerPort));
+  GANGRUN_ASSIGN(const auto servers, resource_manager_addresses(configuration));
   // The cluster's rules make the same name of the principals of all.
   return to_string(with_host(*principal, servers.front().host));
 }

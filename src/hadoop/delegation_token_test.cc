@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "hadoop/configuration.h"
-#include "hadoop/variable_integer.h"
 
 namespace gangrun::hadoop {
 namespace {

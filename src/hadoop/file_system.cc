@@ -157,6 +157,12 @@ std::string to_string(const FileSystem& file_system) {
       file_system.port < 0 ? file_system.host : net::host_port(file_system.host, file_system.port));
 }
 
+std::string path_of(const std::string& url) {
+  const std::size_t authority = url.find("://");
+  const std::size_t slash = authority == std::string::npos ? 0 : url.find('/', authority + 3);
+  return slash == std::string::npos ? std::string("/") : url.substr(slash);
+}
+
 base::Result<FileSystem> find_file_system(const Configuration& configuration,
                                           const std::string& url) {
   // A URL without an authority is the default one's: "hdfs:///data".

@@ -28,6 +28,9 @@ struct FileSystem {
 // "hdfs://name" or "hdfs://host:8021".
 std::string to_string(const FileSystem& file_system);
 
+// "/user/ana/x" of "hdfs://name/user/ana/x".
+std::string path_of(const std::string& url);
+
 // The file system that `url` names ("hdfs://host:port", "hdfs://nameservice",
 // "webhdfs://host:port", "http://host:port", all with "s" for TLS where there is such a thing), or
 // fs.defaultFS where it is empty or names none ("hdfs:///x"). The HTTP addresses come from the

@@ -8,6 +8,10 @@ namespace {
 
 constexpr std::string_view kMemory = "memory-mb";
 constexpr std::string_view kCores = "vcores";
+// As YARN calls a node's label among a node's attributes.
+constexpr const char* kNodePartition = "yarn_node_partition/";
+// The length to which YARN cuts a type anyway.
+constexpr std::size_t kMaxTypeBytes = 20;
 
 void write(const LocalResource& resource, yarn::LocalResourceProto& out) {
   yarn::URLProto& url = *out.mutable_resource();
@@ -94,6 +98,68 @@ void write(const ResourceRequest& request, yarn::ResourceRequestProto& out) {
   out.set_allocation_request_id(request.allocation_request_id);
 }
 
+void write(const SchedulingRequest& request, yarn::SchedulingRequestProto& out) {
+  out.set_allocationrequestid(request.allocation_request_id);
+  out.mutable_priority()->set_priority(request.priority);
+  out.mutable_executiontype()->set_execution_type(yarn::GUARANTEED);
+  if (!request.tag.empty()) out.add_allocationtags(request.tag);
+  yarn::ResourceSizingProto& sizing = *out.mutable_resourcesizing();
+  sizing.set_numallocations(std::max(request.containers, 0));
+  write(request.capability, *sizing.mutable_resources());
+  if (!request.one_per_node) return;
+  yarn::SimplePlacementConstraintProto& constraint =
+      *out.mutable_placementconstraint()->mutable_simpleconstraint();
+  constraint.set_scope("node");
+  constraint.set_mincardinality(0);
+  constraint.set_maxcardinality(0);
+  yarn::PlacementConstraintTargetProto& target = *constraint.add_targetexpressions();
+  target.set_targettype(yarn::PlacementConstraintTargetProto::ALLOCATION_TAG);
+  target.set_targetkey("self");
+  target.add_targetvalues(request.tag);
+  if (!request.node_label) return;
+  yarn::PlacementConstraintTargetProto& label = *constraint.add_targetexpressions();
+  label.set_targettype(yarn::PlacementConstraintTargetProto::NODE_ATTRIBUTE);
+  label.set_targetkey(kNodePartition);
+  label.add_targetvalues(*request.node_label);
+}
+
+void write(const AllocateRequest& request, yarn::AllocateRequestProto& out) {
+  for (const ResourceRequest& ask : request.asks) write(ask, *out.add_ask());
+  for (const SchedulingRequest& ask : request.constrained_asks) {
+    write(ask, *out.add_scheduling_requests());
+  }
+  for (const ContainerId& id : request.releases) write(id, *out.add_release());
+  if (!request.denied_hosts.empty() || !request.hosts_allowed_again.empty()) {
+    yarn::ResourceBlacklistRequestProto& hosts = *out.mutable_blacklist_request();
+    for (const std::string& host : request.denied_hosts) hosts.add_blacklist_additions(host);
+    for (const std::string& host : request.hosts_allowed_again) {
+      hosts.add_blacklist_removals(host);
+    }
+  }
+  out.set_progress(request.progress);
+}
+
+void write(const Submission& submission, yarn::ApplicationSubmissionContextProto& out) {
+  write(submission.id, *out.mutable_application_id());
+  out.set_application_name(submission.name);
+  out.set_queue(submission.queue);
+  if (submission.priority) out.mutable_priority()->set_priority(*submission.priority);
+  write(submission.master, *out.mutable_am_container_spec());
+  out.set_maxappattempts(submission.max_attempts);
+  write(submission.master_resource, *out.mutable_resource());
+  out.set_applicationtype(submission.type.substr(0, kMaxTypeBytes));
+  // Without this, a second attempt starts from nothing.
+  out.set_keep_containers_across_application_attempts(true);
+  for (const std::string& tag : submission.tags) out.add_applicationtags(tag);
+  out.set_attempt_failures_validity_interval(submission.attempt_failures_validity_ms);
+  if (submission.master_node_label) {
+    write(ResourceRequest{.capability = submission.master_resource,
+                          .containers = 1,
+                          .node_label = submission.master_node_label},
+          *out.add_am_container_resource_request());
+  }
+}
+
 ApplicationId read(const yarn::ApplicationIdProto& in) {
   return {.cluster_timestamp = in.cluster_timestamp(), .id = in.id()};
 }
@@ -141,13 +207,83 @@ ContainerStatus read(const yarn::ContainerStatusProto& in) {
 
 NodeReport read(const yarn::NodeReportProto& in) {
   return {.id = read(in.nodeid()),
-          .http_address = in.httpaddress(),
           .rack = in.rackname(),
           .used = read(in.used()),
           .capability = read(in.capability()),
-          .state = read_enum(in.has_node_state(), in.node_state(), NodeState::kNew),
-          .health_report = in.health_report(),
           .labels = {in.node_labels().begin(), in.node_labels().end()}};
+}
+
+Container read(const yarn::ContainerProto& in) {
+  return {.id = read(in.id()),
+          .node = read(in.nodeid()),
+          .resource = read(in.resource()),
+          .token = read(in.container_token()),
+          .allocation_request_id = in.allocation_request_id()};
+}
+
+NodeToken read(const yarn::NMTokenProto& in) {
+  return {.node = read(in.nodeid()), .token = read(in.token())};
+}
+
+Registered read(const yarn::RegisterApplicationMasterResponseProto& in) {
+  return {.queue = in.queue(),
+          .containers = read_all<Container>(in.containers_from_previous_attempts(), read),
+          .node_tokens = read_all<NodeToken>(in.nm_tokens_from_previous_attempts(), read)};
+}
+
+AllocateResponse read(const yarn::AllocateResponseProto& in) {
+  AllocateResponse response{
+      .allocated = read_all<Container>(in.allocated_containers(), read),
+      .completed = read_all<ContainerStatus>(in.completed_container_statuses(), read),
+      .from_earlier_attempts = read_all<Container>(in.containers_from_previous_attempts(), read),
+      .node_tokens = read_all<NodeToken>(in.nm_tokens(), read),
+      .rejected = {},
+      .headroom = read(in.limit()),
+      .preempted = {}};
+  for (const yarn::RejectedSchedulingRequestProto& entry : in.rejected_scheduling_requests()) {
+    response.rejected.push_back(entry.request().allocationrequestid());
+  }
+  for (const auto* marked :
+       {&in.preempt().strictcontract().container(), &in.preempt().contract().container()}) {
+    for (const auto& entry : *marked) response.preempted.push_back(read(entry.id()));
+  }
+  return response;
+}
+
+ApplicationReport read(const yarn::ApplicationReportProto& in) {
+  return {.id = read(in.applicationid()),
+          .user = in.user(),
+          .queue = in.queue(),
+          .name = in.name(),
+          .host = in.host() == "N/A" ? "" : in.host(),
+          .rpc_port = in.rpc_port(),
+          .state = read_enum(in.has_yarn_application_state(), in.yarn_application_state(),
+                             ApplicationState::kNew),
+          .final_status = read_enum(in.has_final_application_status(),
+                                    in.final_application_status(), FinalStatus::kUndefined),
+          .diagnostics = in.has_diagnostics() ? in.diagnostics() : "",
+          .start_time = in.starttime(),
+          .finish_time = in.finishtime(),
+          .tags = {in.applicationtags().begin(), in.applicationtags().end()},
+          .log_aggregation = read_enum(in.has_log_aggregation_status(), in.log_aggregation_status(),
+                                       LogAggregationStatus::kUnknown)};
+}
+
+// Queues lie within each other as deep as an administrator made them; a message cannot be deeper
+// than protobuf lets it be.
+QueueInfo read(const yarn::QueueInfoProto& in) {  // NOLINT(misc-no-recursion)
+  const yarn::QueueStatisticsProto& statistics = in.queuestatistics();
+  QueueInfo queue{.name = in.queuename(),
+                  .path = in.queuepath(),
+                  .is_running = in.state() == yarn::Q_RUNNING,
+                  .labels = {in.accessiblenodelabels().begin(), in.accessiblenodelabels().end()},
+                  .pending_applications = statistics.numappspending(),
+                  .running_applications = statistics.numappsrunning(),
+                  .available_memory_mib = statistics.availablememorymb(),
+                  .available_vcores = statistics.availablevcores(),
+                  .children = {}};
+  for (const yarn::QueueInfoProto& child : in.childqueues()) queue.children.push_back(read(child));
+  return queue;
 }
 
 }  // namespace gangrun::hadoop

@@ -2,6 +2,8 @@
 
 #include <google/protobuf/repeated_field.h>
 #include <proto/hadoop/security.pb.h>
+#include <proto/hadoop/yarn_client.pb.h>
+#include <proto/hadoop/yarn_master.pb.h>
 #include <proto/hadoop/yarn_records.pb.h>
 
 #include <cstdint>
@@ -11,7 +13,9 @@
 
 #include "base/format.h"
 #include "base/result.h"
+#include "hadoop/application_master.h"
 #include "hadoop/records.h"
+#include "hadoop/rpc_round.h"
 
 // Between our records and the messages of the wire, for the clients' own sources. What a message
 // leaves out has its default in the record.
@@ -27,6 +31,10 @@ void write(const Resource& resource, yarn::ResourceProto& out);
 void write(const Token& token, common::TokenProto& out);
 void write(const LaunchContext& context, yarn::ContainerLaunchContextProto& out);
 void write(const ResourceRequest& request, yarn::ResourceRequestProto& out);
+void write(const SchedulingRequest& request, yarn::SchedulingRequestProto& out);
+// But for the number of the last response, which the client knows.
+void write(const AllocateRequest& request, yarn::AllocateRequestProto& out);
+void write(const Submission& submission, yarn::ApplicationSubmissionContextProto& out);
 
 ApplicationId read(const yarn::ApplicationIdProto& in);
 AttemptId read(const yarn::ApplicationAttemptIdProto& in);
@@ -37,8 +45,14 @@ ResourceType read(const yarn::ResourceTypeInfoProto& in);
 Token read(const common::TokenProto& in);
 ContainerStatus read(const yarn::ContainerStatusProto& in);
 NodeReport read(const yarn::NodeReportProto& in);
+Container read(const yarn::ContainerProto& in);
+NodeToken read(const yarn::NMTokenProto& in);
+Registered read(const yarn::RegisterApplicationMasterResponseProto& in);
+AllocateResponse read(const yarn::AllocateResponseProto& in);
+ApplicationReport read(const yarn::ApplicationReportProto& in);
+QueueInfo read(const yarn::QueueInfoProto& in);
 
-// Each by `read_one`, which is one of the read() here or in a client's messages.
+// Each by `read_one`, which is one of the read() here.
 template <typename Record, typename Message>
 std::vector<Record> read_all(const google::protobuf::RepeatedPtrField<Message>& messages,
                              Record (*read_one)(const Message&)) {
@@ -63,6 +77,15 @@ base::Result<Response> parse_answer(const std::string& body, std::string_view me
                        base::format("YARN's answer to {} cannot be read", method)};
   }
   return response;
+}
+
+// Calls `method` at one of the servers of `round`.
+template <typename Response>
+base::Result<Response> ask(RpcRound& round, std::string_view method,
+                           const google::protobuf::MessageLite& request, base::Instant deadline) {
+  const RpcOutcome outcome = round.call(method, request.SerializeAsString(), deadline);
+  if (outcome.error) return round.to_error(*outcome.error);
+  return parse_answer<Response>(outcome.body, method);
 }
 
 }  // namespace gangrun::hadoop

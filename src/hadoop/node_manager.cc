@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 #include <utility>
 
 #include "base/format.h"
 #include "hadoop/messages_internal.h"
-#include "hadoop/rpc_round.h"
 
 namespace gangrun::hadoop {
 
@@ -24,62 +22,43 @@ base::Error to_error(const yarn::SerializedExceptionProto& exception, const Cont
   return hadoop::to_error(error, base::format("the NodeManager, of {},", to_string(id)));
 }
 
+void put_progress(const yarn::ContainerLocalizationStatusesProto& progress,
+                  std::vector<ContainerStatus>& statuses) {
+  const auto status =
+      std::ranges::find(statuses, read(progress.container_id()), &ContainerStatus::id);
+  if (status == statuses.end()) return;
+  status->files = progress.localization_statuses_size();
+  status->files_there = static_cast<int>(std::ranges::count_if(
+      progress.localization_statuses(), [](const yarn::LocalizationStatusProto& file) {
+        return file.localization_state() == yarn::L_COMPLETED;
+      }));
+}
+
 }  // namespace
 
-class NodeManagerClient::Impl {
- public:
-  Impl(const NodeId& node, const Token& token)
-      : round_("the NodeManager", {{.host = node.host, .port = node.port}},
-               std::string(kContainerProtocol), token_login(token)) {}
-
-  template <typename Response>
-  base::Result<Response> call(std::string_view method, const google::protobuf::MessageLite& request,
-                              base::Instant deadline) {
-    const RpcOutcome outcome = round_.call(method, request.SerializeAsString(), deadline);
-    if (outcome.error) return round_.to_error(*outcome.error);
-    return parse_answer<Response>(outcome.body, method);
-  }
-
-  // The node's words beside its statuses, from Hadoop 3 on; one that once refused to is not asked
-  // again. It is not needed, so no error of it is told.
-  void add_progress(std::vector<ContainerStatus>& statuses, base::Instant deadline) {
-    yarn::GetLocalizationStatusesRequestProto request;
-    for (const ContainerStatus& status : statuses) {
-      if (status.is_being_prepared) write(status.id, *request.add_container_id());
-    }
-    if (request.container_id().empty() || !tells_progress_) return;
-    const auto response = call<yarn::GetLocalizationStatusesResponseProto>(
-        "getLocalizationStatuses", request, deadline);
-    if (!response.ok()) {
-      tells_progress_ = response.error().code != base::Code::kFailedPrecondition;
-      return;
-    }
-    for (const auto& progress : response->cntn_localization_statuses()) {
-      put_progress(progress, statuses);
-    }
-  }
-
- private:
-  static void put_progress(const yarn::ContainerLocalizationStatusesProto& progress,
-                           std::vector<ContainerStatus>& statuses) {
-    const auto status =
-        std::ranges::find(statuses, read(progress.container_id()), &ContainerStatus::id);
-    if (status == statuses.end()) return;
-    status->files = progress.localization_statuses_size();
-    status->files_there = static_cast<int>(std::ranges::count_if(
-        progress.localization_statuses(), [](const yarn::LocalizationStatusProto& file) {
-          return file.localization_state() == yarn::L_COMPLETED;
-        }));
-  }
-
-  bool tells_progress_ = true;
-  RpcRound round_;
-};
-
 NodeManagerClient::NodeManagerClient(const NodeId& node, const Token& token)
-    : impl_(std::make_unique<Impl>(node, token)) {}
+    : round_("the NodeManager", {{.host = node.host, .port = node.port}},
+             std::string(kContainerProtocol), token_login(token)) {}
 
-NodeManagerClient::~NodeManagerClient() = default;
+// The node's words beside its statuses, from Hadoop 3 on; one that once refused to is not asked
+// again. It is not needed, so no error of it is told.
+void NodeManagerClient::add_progress(std::vector<ContainerStatus>& statuses,
+                                     base::Instant deadline) {
+  yarn::GetLocalizationStatusesRequestProto request;
+  for (const ContainerStatus& status : statuses) {
+    if (status.is_being_prepared) write(status.id, *request.add_container_id());
+  }
+  if (request.container_id().empty() || !tells_progress_) return;
+  const auto response = ask<yarn::GetLocalizationStatusesResponseProto>(
+      round_, "getLocalizationStatuses", request, deadline);
+  if (!response.ok()) {
+    tells_progress_ = response.error().code != base::Code::kFailedPrecondition;
+    return;
+  }
+  for (const auto& progress : response->cntn_localization_statuses()) {
+    put_progress(progress, statuses);
+  }
+}
 
 base::Result<std::vector<base::Result<>>> NodeManagerClient::start_containers(
     const std::vector<Start>& starts, base::Instant deadline) {
@@ -89,8 +68,8 @@ base::Result<std::vector<base::Result<>>> NodeManagerClient::start_containers(
     write(start.context, *entry.mutable_container_launch_context());
     write(start.container_token, *entry.mutable_container_token());
   }
-  GANGRUN_ASSIGN(const auto response, impl_->call<yarn::StartContainersResponseProto>(
-                                          "startContainers", request, deadline));
+  GANGRUN_ASSIGN(const auto response, ask<yarn::StartContainersResponseProto>(
+                                          round_, "startContainers", request, deadline));
   std::map<ContainerId, base::Result<>> results;
   for (const yarn::ContainerIdProto& id : response.succeeded_requests()) {
     results.emplace(read(id), base::Result<>());
@@ -114,40 +93,20 @@ base::Result<std::vector<base::Result<>>> NodeManagerClient::start_containers(
 base::Result<> NodeManagerClient::stop_container(const ContainerId& id, base::Instant deadline) {
   yarn::StopContainersRequestProto request;
   write(id, *request.add_container_id());
-  GANGRUN_ASSIGN(const auto response, impl_->call<yarn::StopContainersResponseProto>(
-                                          "stopContainers", request, deadline));
+  GANGRUN_ASSIGN(const auto response, ask<yarn::StopContainersResponseProto>(
+                                          round_, "stopContainers", request, deadline));
   if (response.failed_requests().empty()) return {};
   return to_error(response.failed_requests(0).exception(), id);
-}
-
-base::Result<ContainerStatus> NodeManagerClient::status(const ContainerId& id,
-                                                        base::Instant deadline) {
-  yarn::GetContainerStatusesRequestProto request;
-  write(id, *request.add_container_id());
-  GANGRUN_ASSIGN(const auto response, impl_->call<yarn::GetContainerStatusesResponseProto>(
-                                          "getContainerStatuses", request, deadline));
-  if (!response.status().empty()) return read(response.status(0));
-  if (response.failed_requests().empty()) {
-    return base::not_found(base::format("the NodeManager says nothing of {}", to_string(id)));
-  }
-  const yarn::SerializedExceptionProto& exception = response.failed_requests(0).exception();
-  base::Error error = to_error(exception, id);
-  // "Container … is not handled by this NodeManager", or was long ago.
-  if (exception.message().find("is not handled by this NodeManager") != std::string::npos) {
-    error.code = base::Code::kNotFound;
-  }
-  return error;
 }
 
 base::Result<std::vector<ContainerStatus>> NodeManagerClient::statuses(
     const std::vector<ContainerId>& ids, base::Instant deadline) {
   yarn::GetContainerStatusesRequestProto request;
   for (const ContainerId& id : ids) write(id, *request.add_container_id());
-  GANGRUN_ASSIGN(const auto response, impl_->call<yarn::GetContainerStatusesResponseProto>(
-                                          "getContainerStatuses", request, deadline));
-  std::vector<ContainerStatus> known;
-  for (const yarn::ContainerStatusProto& status : response.status()) known.push_back(read(status));
-  impl_->add_progress(known, deadline);
+  GANGRUN_ASSIGN(const auto response, ask<yarn::GetContainerStatusesResponseProto>(
+                                          round_, "getContainerStatuses", request, deadline));
+  auto known = read_all<ContainerStatus>(response.status(), read);
+  add_progress(known, deadline);
   return known;
 }
 

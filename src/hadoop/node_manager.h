@@ -1,11 +1,11 @@
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "hadoop/records.h"
+#include "hadoop/rpc_round.h"
 
 namespace gangrun::hadoop {
 
@@ -14,14 +14,10 @@ namespace gangrun::hadoop {
 // time.
 //
 // Errors: kUnavailable, kDeadlineExceeded: it does not answer, or is not ready yet; call again.
-// kFailedPrecondition: it refuses (started already, token expired), with its words. kNotFound: no
-// such container here.
+// kFailedPrecondition: it refuses (started already, token expired), with its words.
 class NodeManagerClient {
  public:
   NodeManagerClient(const NodeId& node, const Token& token);
-  NodeManagerClient(const NodeManagerClient&) = delete;
-  NodeManagerClient& operator=(const NodeManagerClient&) = delete;
-  ~NodeManagerClient();
 
   // Has been taken on when this returns; the container starts later. Several at once: one result
   // each, in their order; an error as a whole where the call itself failed.
@@ -34,14 +30,15 @@ class NodeManagerClient {
                                                              base::Instant deadline);
   // SIGTERM, and SIGKILL after the node's own delay (250 ms by default).
   base::Result<> stop_container(const ContainerId& id, base::Instant deadline);
-  base::Result<ContainerStatus> status(const ContainerId& id, base::Instant deadline);
   // The statuses of those that it knows. For those that it still prepares, how far that is.
   base::Result<std::vector<ContainerStatus>> statuses(const std::vector<ContainerId>& ids,
                                                       base::Instant deadline);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  void add_progress(std::vector<ContainerStatus>& statuses, base::Instant deadline);
+
+  RpcRound round_;
+  bool tells_progress_ = true;
 };
 
 }  // namespace gangrun::hadoop

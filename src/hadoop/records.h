@@ -83,8 +83,10 @@ struct LocalResource {
   Visibility visibility = Visibility::kPrivate;
 };
 
+using LocalResources = std::map<std::string, LocalResource>;  // by the name of the link
+
 struct LaunchContext {
-  std::map<std::string, LocalResource> local_resources{};  // by the name of the link
+  LocalResources local_resources{};
   // As the launch script has them: see quote_for_launch_script() (hadoop/launch_script.h).
   std::map<std::string, std::string> environment{};
   std::vector<std::string> command;
@@ -124,10 +126,8 @@ struct SchedulingRequest {
 struct Container {
   ContainerId id;
   NodeId node;
-  std::string node_http_address;
   Resource resource;  // as granted: rounded up
-  std::int32_t priority = 0;
-  Token token;  // for NodeManagerClient::start_container()
+  Token token;        // for NodeManagerClient::start_container()
   std::int64_t allocation_request_id = -1;
 };
 
@@ -145,10 +145,10 @@ inline constexpr std::int32_t kExitAfterApplication = -107;
 inline constexpr std::int32_t kExitOverLogLimit = -109;
 
 struct ContainerStatus {
-  ContainerId id;
+  ContainerId id{};
   ContainerState state = ContainerState::kNew;
   std::int32_t exit_status = kExitInvalid;
-  std::string diagnostics;
+  std::string diagnostics{};
   // Its node still fetches and unpacks its files, or has no room to start it yet. A node before
   // Hadoop 3 does not tell.
   bool is_being_prepared = false;
@@ -157,25 +157,11 @@ struct ContainerStatus {
   int files = 0;
 };
 
-enum class NodeState {
-  kNew = 1,
-  kRunning = 2,
-  kUnhealthy = 3,
-  kDecommissioned = 4,
-  kLost = 5,
-  kRebooted = 6,
-  kDecommissioning = 7,
-  kShutdown = 8,
-};
-
 struct NodeReport {
   NodeId id;
-  std::string http_address;
   std::string rack;
   Resource used;
   Resource capability;
-  NodeState state = NodeState::kNew;
-  std::string health_report;
   std::vector<std::string> labels;
 };
 
@@ -215,41 +201,22 @@ struct ApplicationReport {
   std::string user;
   std::string queue;
   std::string name;
-  std::string type;
   std::string host;           // of the master, as it registered; empty before
   std::int32_t rpc_port = 0;  // likewise; 0 or -1 before
   ApplicationState state = ApplicationState::kNew;
   FinalStatus final_status = FinalStatus::kUndefined;
-  std::string tracking_url;
   std::string diagnostics;
   std::int64_t start_time = 0;
   std::int64_t finish_time = 0;  // 0 while it runs
-  std::int32_t current_attempt = 0;
   std::vector<std::string> tags;
   LogAggregationStatus log_aggregation = LogAggregationStatus::kUnknown;
-  std::int32_t used_containers = 0;
-  Resource used;
-  Resource needed;
-};
-
-struct ContainerReport {
-  ContainerId id;
-  NodeId node;
-  Resource resource;
-  ContainerState state = ContainerState::kNew;
-  std::int32_t exit_status = kExitInvalid;
-  std::string log_url;
 };
 
 struct QueueInfo {
   std::string name;  // the last part of the path
   std::string path;
-  bool is_running = true;  // false: stopped or draining
-  float capacity = 0;      // share of the parent, 0 to 1
-  float maximum_capacity = 0;
-  float used_capacity = 0;
+  bool is_running = true;           // false: stopped or draining
   std::vector<std::string> labels;  // that may be requested; "*": all
-  std::string default_label;
   std::int64_t pending_applications = 0;
   std::int64_t running_applications = 0;
   std::int64_t available_memory_mib = 0;
@@ -268,11 +235,8 @@ struct Submission {
   Resource master_resource;
   std::optional<std::string> master_node_label{};
   std::int32_t max_attempts = 2;
-  // Without this, a second attempt starts from nothing.
-  bool keep_containers = true;
   // Failures of the master before this many milliseconds ago do not count; -1: all count.
   std::int64_t attempt_failures_validity_ms = -1;
-  std::int64_t lifetime_seconds = 0;  // 0: no limit
 };
 
 struct NewApplication {

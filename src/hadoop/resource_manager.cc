@@ -1,12 +1,10 @@
 #include "hadoop/resource_manager.h"
 
-#include <optional>
 #include <utility>
 
 #include "base/format.h"
-#include "hadoop/client_messages_internal.h"
-#include "hadoop/configuration.h"
 #include "hadoop/delegation_token.h"
+#include "hadoop/messages_internal.h"
 #include "hadoop/rpc_round.h"
 
 namespace gangrun::hadoop {
@@ -15,52 +13,34 @@ namespace {
 
 constexpr std::string_view kClientProtocol =
     "org.apache.hadoop.yarn.api.ApplicationClientProtocolPB";
-constexpr std::string_view kPrincipal = "yarn.resourcemanager.principal";
-constexpr int kDefaultPort = 8032;
+
+base::Result<RpcRound> round_of(const Configuration& configuration, const Account& account) {
+  GANGRUN_ASSIGN(auto servers, resource_manager_addresses(configuration));
+  return RpcRound("the ResourceManager", std::move(servers), std::string(kClientProtocol),
+                  login_of(account, configuration, kManagerPrincipal));
+}
+
+template <typename Response>
+base::Result<Response> call(base::Result<RpcRound>& round, std::string_view method,
+                            const google::protobuf::MessageLite& request, base::Instant deadline) {
+  if (!round.ok()) return round.error();
+  return ask<Response>(*round, method, request, deadline);
+}
 
 }  // namespace
 
-class ResourceManagerClient::Impl {
- public:
-  Impl(const Configuration& configuration, const Account& account) {
-    base::Result<std::vector<ServerAddress>> servers =
-        resource_manager_addresses(configuration, "yarn.resourcemanager.address", kDefaultPort);
-    if (!servers.ok()) {
-      wrong_configuration_ = servers.error();
-      return;
-    }
-    round_.emplace("the ResourceManager", *std::move(servers), std::string(kClientProtocol),
-                   login_of(account, configuration, kPrincipal));
-  }
-
-  template <typename Response>
-  base::Result<Response> call(std::string_view method, const google::protobuf::MessageLite& request,
-                              base::Instant deadline) {
-    if (!round_) return wrong_configuration_;
-    const RpcOutcome outcome = round_->call(method, request.SerializeAsString(), deadline);
-    if (outcome.error) return round_->to_error(*outcome.error);
-    return parse_answer<Response>(outcome.body, method);
-  }
-
-  [[nodiscard]] std::string address() const { return round_ ? round_->answered_by() : ""; }
-
- private:
-  base::Error wrong_configuration_;
-  std::optional<RpcRound> round_;
-};
-
 ResourceManagerClient::ResourceManagerClient(const Configuration& configuration,
                                              const Account& account)
-    : impl_(std::make_unique<Impl>(configuration, account)) {}
+    : round_(round_of(configuration, account)) {}
 
-ResourceManagerClient::~ResourceManagerClient() = default;
-
-std::string ResourceManagerClient::address() const { return impl_->address(); }
+std::string ResourceManagerClient::address() const {
+  return round_.ok() ? round_->answered_by() : "";
+}
 
 base::Result<NewApplication> ResourceManagerClient::new_application(base::Instant deadline) {
   GANGRUN_ASSIGN(const auto response,
-                 impl_->call<yarn::GetNewApplicationResponseProto>(
-                     "getNewApplication", yarn::GetNewApplicationRequestProto(), deadline));
+                 call<yarn::GetNewApplicationResponseProto>(
+                     round_, "getNewApplication", yarn::GetNewApplicationRequestProto(), deadline));
   return NewApplication{.id = read(response.application_id()),
                         .largest = read(response.maximumcapability())};
 }
@@ -69,7 +49,7 @@ base::Result<> ResourceManagerClient::submit(const Submission& submission, base:
   yarn::SubmitApplicationRequestProto request;
   write(submission, *request.mutable_application_submission_context());
   GANGRUN_TRY(
-      impl_->call<yarn::SubmitApplicationResponseProto>("submitApplication", request, deadline));
+      call<yarn::SubmitApplicationResponseProto>(round_, "submitApplication", request, deadline));
   return {};
 }
 
@@ -77,8 +57,8 @@ base::Result<ApplicationReport> ResourceManagerClient::report(const ApplicationI
                                                               base::Instant deadline) {
   yarn::GetApplicationReportRequestProto request;
   write(id, *request.mutable_application_id());
-  GANGRUN_ASSIGN(const auto response, impl_->call<yarn::GetApplicationReportResponseProto>(
-                                          "getApplicationReport", request, deadline));
+  GANGRUN_ASSIGN(const auto response, call<yarn::GetApplicationReportResponseProto>(
+                                          round_, "getApplicationReport", request, deadline));
   return read(response.application_report());
 }
 
@@ -90,9 +70,8 @@ base::Result<std::vector<ApplicationReport>> ResourceManagerClient::applications
     request.add_application_states(static_cast<yarn::YarnApplicationStateProto>(state));
   }
   if (filter.own_only) request.set_scope(yarn::OWN);
-  if (filter.limit > 0) request.set_limit(filter.limit);
-  GANGRUN_ASSIGN(const auto response, impl_->call<yarn::GetApplicationsResponseProto>(
-                                          "getApplications", request, deadline));
+  GANGRUN_ASSIGN(const auto response, call<yarn::GetApplicationsResponseProto>(
+                                          round_, "getApplications", request, deadline));
   return read_all<ApplicationReport>(response.applications(), read);
 }
 
@@ -102,25 +81,16 @@ base::Result<bool> ResourceManagerClient::kill(const ApplicationId& id,
   yarn::KillApplicationRequestProto request;
   write(id, *request.mutable_application_id());
   if (!diagnostics.empty()) request.set_diagnostics(diagnostics);
-  GANGRUN_ASSIGN(const auto response, impl_->call<yarn::KillApplicationResponseProto>(
-                                          "forceKillApplication", request, deadline));
+  GANGRUN_ASSIGN(const auto response, call<yarn::KillApplicationResponseProto>(
+                                          round_, "forceKillApplication", request, deadline));
   return response.is_kill_completed();
-}
-
-base::Result<std::vector<ContainerReport>> ResourceManagerClient::containers(
-    const AttemptId& id, base::Instant deadline) {
-  yarn::GetContainersRequestProto request;
-  write(id, *request.mutable_application_attempt_id());
-  GANGRUN_ASSIGN(const auto response,
-                 impl_->call<yarn::GetContainersResponseProto>("getContainers", request, deadline));
-  return read_all<ContainerReport>(response.containers(), read);
 }
 
 base::Result<std::vector<NodeReport>> ResourceManagerClient::running_nodes(base::Instant deadline) {
   yarn::GetClusterNodesRequestProto request;
   request.add_nodestates(yarn::NS_RUNNING);
-  GANGRUN_ASSIGN(const auto response, impl_->call<yarn::GetClusterNodesResponseProto>(
-                                          "getClusterNodes", request, deadline));
+  GANGRUN_ASSIGN(const auto response, call<yarn::GetClusterNodesResponseProto>(
+                                          round_, "getClusterNodes", request, deadline));
   return read_all<NodeReport>(response.nodereports(), read);
 }
 
@@ -131,16 +101,16 @@ base::Result<QueueInfo> ResourceManagerClient::queue(const std::string& name,
   request.set_includechildqueues(true);
   request.set_recursive(true);
   GANGRUN_ASSIGN(const auto response,
-                 impl_->call<yarn::GetQueueInfoResponseProto>("getQueueInfo", request, deadline));
+                 call<yarn::GetQueueInfoResponseProto>(round_, "getQueueInfo", request, deadline));
   // An unknown queue is no error to YARN.
   if (!response.has_queueinfo()) return base::not_found(base::format("no queue \"{}\"", name));
   return read(response.queueinfo());
 }
 
 base::Result<std::vector<std::string>> ResourceManagerClient::own_queues(base::Instant deadline) {
-  GANGRUN_ASSIGN(const auto response,
-                 impl_->call<yarn::GetQueueUserAclsInfoResponseProto>(
-                     "getQueueUserAcls", yarn::GetQueueUserAclsInfoRequestProto(), deadline));
+  GANGRUN_ASSIGN(const auto response, call<yarn::GetQueueUserAclsInfoResponseProto>(
+                                          round_, "getQueueUserAcls",
+                                          yarn::GetQueueUserAclsInfoRequestProto(), deadline));
   std::vector<std::string> names;
   for (const yarn::QueueUserACLInfoProto& entry : response.queueuseracls()) {
     for (const int acl : entry.useracls()) {
@@ -151,9 +121,9 @@ base::Result<std::vector<std::string>> ResourceManagerClient::own_queues(base::I
 }
 
 base::Result<std::vector<std::string>> ResourceManagerClient::node_labels(base::Instant deadline) {
-  GANGRUN_ASSIGN(const auto response,
-                 impl_->call<yarn::GetClusterNodeLabelsResponseProto>(
-                     "getClusterNodeLabels", yarn::GetClusterNodeLabelsRequestProto(), deadline));
+  GANGRUN_ASSIGN(const auto response, call<yarn::GetClusterNodeLabelsResponseProto>(
+                                          round_, "getClusterNodeLabels",
+                                          yarn::GetClusterNodeLabelsRequestProto(), deadline));
   std::vector<std::string> names;
   for (const yarn::NodeLabelProto& label : response.nodelabels()) names.push_back(label.name());
   return names;
@@ -161,9 +131,9 @@ base::Result<std::vector<std::string>> ResourceManagerClient::node_labels(base::
 
 base::Result<std::vector<ResourceType>> ResourceManagerClient::resource_types(
     base::Instant deadline) {
-  GANGRUN_ASSIGN(const auto response,
-                 impl_->call<yarn::GetAllResourceTypeInfoResponseProto>(
-                     "getResourceTypeInfo", yarn::GetAllResourceTypeInfoRequestProto(), deadline));
+  GANGRUN_ASSIGN(const auto response, call<yarn::GetAllResourceTypeInfoResponseProto>(
+                                          round_, "getResourceTypeInfo",
+                                          yarn::GetAllResourceTypeInfoRequestProto(), deadline));
   return read_all<ResourceType>(response.resource_type_info(), read);
 }
 
@@ -171,8 +141,8 @@ base::Result<Token> ResourceManagerClient::delegation_token(const std::string& r
                                                             base::Instant deadline) {
   common::GetDelegationTokenRequestProto request;
   request.set_renewer(renewer);
-  GANGRUN_ASSIGN(const auto response, impl_->call<common::GetDelegationTokenResponseProto>(
-                                          "getDelegationToken", request, deadline));
+  GANGRUN_ASSIGN(const auto response, call<common::GetDelegationTokenResponseProto>(
+                                          round_, "getDelegationToken", request, deadline));
   if (!response.has_token()) {
     return base::Error{base::Code::kFailedPrecondition, "the ResourceManager gives no token"};
   }
@@ -183,8 +153,8 @@ base::Result<base::WallTime> ResourceManagerClient::renew(const Token& token,
                                                           base::Instant deadline) {
   common::RenewDelegationTokenRequestProto request;
   write(token, *request.mutable_token());
-  GANGRUN_ASSIGN(const auto response, impl_->call<common::RenewDelegationTokenResponseProto>(
-                                          "renewDelegationToken", request, deadline));
+  GANGRUN_ASSIGN(const auto response, call<common::RenewDelegationTokenResponseProto>(
+                                          round_, "renewDelegationToken", request, deadline));
   return wall_time_of(static_cast<std::int64_t>(response.newexpirytime()));
 }
 

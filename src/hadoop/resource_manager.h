@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "hadoop/account.h"
 #include "hadoop/credentials.h"
 #include "hadoop/records.h"
+#include "hadoop/rpc_round.h"
 
 namespace gangrun::hadoop {
 
@@ -25,9 +25,6 @@ class Configuration;
 class ResourceManagerClient {
  public:
   ResourceManagerClient(const Configuration& configuration, const Account& account);
-  ResourceManagerClient(const ResourceManagerClient&) = delete;
-  ResourceManagerClient& operator=(const ResourceManagerClient&) = delete;
-  ~ResourceManagerClient();
 
   base::Result<NewApplication> new_application(base::Instant deadline);
   // Submitting an id that exists already does nothing.
@@ -37,16 +34,13 @@ class ResourceManagerClient {
     std::vector<std::string> types;
     std::vector<ApplicationState> states;  // empty: all
     bool own_only = false;
-    std::int64_t limit = 0;  // 0: none
   };
   base::Result<std::vector<ApplicationReport>> applications(const Filter& filter,
                                                             base::Instant deadline);
   // True when the application has ended: to be called again until then.
   base::Result<bool> kill(const ApplicationId& id, const std::string& diagnostics,
                           base::Instant deadline);
-  base::Result<std::vector<ContainerReport>> containers(const AttemptId& id,
-                                                        base::Instant deadline);
-  // Nodes that are NodeState::kRunning.
+  // The nodes that run.
   base::Result<std::vector<NodeReport>> running_nodes(base::Instant deadline);
   // kNotFound for an unknown one; with its children, recursively.
   base::Result<QueueInfo> queue(const std::string& name, base::Instant deadline);
@@ -65,8 +59,7 @@ class ResourceManagerClient {
   [[nodiscard]] std::string address() const;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  base::Result<RpcRound> round_;  // an error: the configuration does not tell where they are
 };
 
 }  // namespace gangrun::hadoop

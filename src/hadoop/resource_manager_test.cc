@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/test_deadline.h"
-#include "hadoop/client_messages_internal.h"
 #include "hadoop/configuration.h"
+#include "hadoop/messages_internal.h"
 #include "hadoop/test_server.h"
 
 namespace gangrun::hadoop {
@@ -37,8 +37,6 @@ TEST(ResourceManagerClient, AReportIsReadWhole) {
   report.set_yarn_application_state(yarn::ACCEPTED);
   report.set_log_aggregation_status(yarn::LOG_RUNNING);
   report.add_applicationtags("tag");
-  report.mutable_currentapplicationattemptid()->set_attemptid(2);
-  report.mutable_app_resource_usage()->set_num_used_containers(4);
   const TestServer server(
       method_answering("getApplicationReport", success_frame(0, response.SerializeAsString())));
   ResourceManagerClient client = client_of(server);
@@ -50,8 +48,6 @@ TEST(ResourceManagerClient, AReportIsReadWhole) {
   EXPECT_EQ(read->final_status, FinalStatus::kUndefined);
   EXPECT_EQ(read->log_aggregation, LogAggregationStatus::kRunning);
   EXPECT_EQ(read->tags, std::vector<std::string>{"tag"});
-  EXPECT_EQ(read->current_attempt, 2);
-  EXPECT_EQ(read->used_containers, 4);
   EXPECT_EQ(client.address(), "127.0.0.1:" + std::to_string(server.port()));
 }
 
@@ -114,18 +110,15 @@ TEST(ClientMessages, ASubmissionSaysWhatIsNotTheDefault) {
   EXPECT_EQ(plain.applicationtype().size(), 20U);
   EXPECT_TRUE(plain.keep_containers_across_application_attempts());
   EXPECT_EQ(plain.am_container_resource_request_size(), 0);
-  EXPECT_EQ(plain.application_timeouts_size(), 0);
   EXPECT_FALSE(plain.has_priority());
   submission.priority = 3;
   submission.master_node_label = "gpu";
-  submission.lifetime_seconds = 60;
   yarn::ApplicationSubmissionContextProto special;
   write(submission, special);
   EXPECT_EQ(special.priority().priority(), 3);
   ASSERT_EQ(special.am_container_resource_request_size(), 1);
   EXPECT_EQ(special.am_container_resource_request(0).node_label_expression(), "gpu");
   EXPECT_EQ(special.am_container_resource_request(0).num_containers(), 1);
-  EXPECT_EQ(special.application_timeouts(0).timeout(), 60);
 }
 
 }  // namespace

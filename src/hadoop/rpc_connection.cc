@@ -4,8 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "hadoop/rpc_frames.h"
-#include "hadoop/sasl_handshake.h"
 #include "net/digests.h"
 
 namespace gangrun::hadoop {

@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "hadoop/blocking_socket.h"
-#include "hadoop/response_reader.h"
 #include "hadoop/rpc_error.h"
-#include "hadoop/sasl.h"
+#include "hadoop/rpc_frames.h"
+#include "hadoop/sasl_handshake.h"
 
 namespace gangrun::hadoop {
 

@@ -8,7 +8,7 @@
 #include "base/letters.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
-#include "hadoop/release.h"
+#include "hadoop/manager_pages.h"
 
 namespace gangrun::hadoop {
 

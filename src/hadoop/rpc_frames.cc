@@ -9,7 +9,6 @@
 
 #include "base/check.h"
 #include "base/format.h"
-#include "net/frames.h"
 
 namespace gangrun::hadoop {
 
@@ -45,19 +44,6 @@ void append_delimited(std::string& out, const google::protobuf::MessageLite& mes
   append_delimited(out, message.SerializeAsString());
 }
 
-// Takes the message at the front of `bytes` without its length; none where they are too few.
-std::optional<std::string_view> take_delimited(std::string_view& bytes) {
-  CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                          static_cast<int>(bytes.size()));
-  std::uint64_t length = 0;
-  if (!stream.ReadVarint64(&length)) return std::nullopt;
-  const auto begin = static_cast<std::size_t>(stream.CurrentPosition());
-  if (length > bytes.size() - begin) return std::nullopt;
-  const std::string_view message = bytes.substr(begin, length);
-  bytes.remove_prefix(begin + length);
-  return message;
-}
-
 bool parse(google::protobuf::MessageLite& message, std::string_view bytes) {
   return message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
@@ -80,6 +66,18 @@ std::string header(std::int32_t call_id, std::string_view client_id, std::int32_
 }
 
 }  // namespace
+
+std::optional<std::string_view> take_delimited(std::string_view& bytes) {
+  CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                          static_cast<int>(bytes.size()));
+  std::uint64_t length = 0;
+  if (!stream.ReadVarint64(&length)) return std::nullopt;
+  const auto begin = static_cast<std::size_t>(stream.CurrentPosition());
+  if (length > bytes.size() - begin) return std::nullopt;
+  const std::string_view message = bytes.substr(begin, length);
+  bytes.remove_prefix(begin + length);
+  return message;
+}
 
 std::string encode_preamble(bool with_sasl) {
   std::string out = "hrpc";
@@ -167,6 +165,31 @@ base::Result<SaslMessage> parse_sasl(std::string_view body) {
     message.offers.push_back(std::move(offer));
   }
   return message;
+}
+
+base::Result<std::optional<RpcResponse>> ResponseReader::next() {
+  while (true) {
+    net::FrameReader& reader = guard_ == nullptr ? outer_ : inner_;
+    GANGRUN_ASSIGN(const std::optional<std::string> frame, reader.next());
+    if (frame) {
+      GANGRUN_ASSIGN(RpcResponse response, parse_response(*frame));
+      return std::optional<RpcResponse>(std::move(response));
+    }
+    if (guard_ == nullptr) return std::optional<RpcResponse>();
+    GANGRUN_ASSIGN(const std::optional<std::string> outer, outer_.next());
+    if (!outer) return std::optional<RpcResponse>();
+    GANGRUN_ASSIGN(RpcResponse response, parse_response(*outer));
+    // The end of the connection is told without a guard, too.
+    if (response.status != RpcResponse::Status::kSuccess) {
+      return std::optional<RpcResponse>(std::move(response));
+    }
+    GANGRUN_ASSIGN(const SaslMessage message, parse_sasl(response.body));
+    if (response.call_id != kSaslCallId || message.state != SaslMessage::State::kWrap) {
+      return base::Error{base::Code::kDataLoss, "a response came without its guard"};
+    }
+    GANGRUN_ASSIGN(const std::string bytes, guard_->unwrap(message.token.value_or("")));
+    inner_.feed(bytes);
+  }
 }
 
 }  // namespace gangrun::hadoop

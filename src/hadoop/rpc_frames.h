@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "hadoop/sasl.h"
+#include "net/frames.h"
+#include "sasl/mechanism.h"
 
 // The bytes of Hadoop's RPC (docs/protocols/hadoop-rpc.md), without a socket.
 namespace gangrun::hadoop {
@@ -17,6 +18,22 @@ namespace gangrun::hadoop {
 constexpr std::size_t kMaxFrameBytes = std::size_t{128} << 20U;
 
 constexpr std::int32_t kSaslCallId = -33;
+
+// One way to log in that a server offers.
+struct SaslOffer {
+  std::string method;     // "TOKEN", "KERBEROS", "SIMPLE"
+  std::string mechanism;  // "DIGEST-MD5", "GSSAPI", ""
+  // Named again as they were offered: absent is not empty.
+  std::optional<std::string> protocol{};
+  std::optional<std::string> server_id{};
+  std::optional<std::string> challenge{};
+
+  friend bool operator==(const SaslOffer&, const SaslOffer&) = default;
+};
+
+// Takes the protobuf message at the front of `bytes` without the length before it; none where they
+// are too few.
+std::optional<std::string_view> take_delimited(std::string_view& bytes);
 
 std::string encode_preamble(bool with_sasl);
 // `user` is left out where it is empty: after a token or a ticket the server knows it. `real_user`
@@ -58,5 +75,21 @@ struct RpcResponse {
 base::Result<RpcResponse> parse_response(std::string_view frame);
 // The body of a response whose call is kSaslCallId.
 base::Result<SaslMessage> parse_sasl(std::string_view body);
+
+// Makes responses of what a server sends, however it is cut, guarded or not.
+class ResponseReader {
+ public:
+  // From now on all that is fed goes through `guard`, which must outlive the reader.
+  void set_guard(sasl::Mechanism& guard) { guard_ = &guard; }
+
+  void feed(std::string_view bytes) { outer_.feed(bytes); }
+  // The next whole response; none until more is fed.
+  base::Result<std::optional<RpcResponse>> next();
+
+ private:
+  sasl::Mechanism* guard_ = nullptr;
+  net::FrameReader outer_{kMaxFrameBytes};
+  net::FrameReader inner_{kMaxFrameBytes};  // of what was guarded
+};
 
 }  // namespace gangrun::hadoop

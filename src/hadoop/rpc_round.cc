@@ -81,6 +81,11 @@ base::Result<std::vector<ServerAddress>> resource_manager_addresses(
   return addresses;
 }
 
+base::Result<std::vector<ServerAddress>> resource_manager_addresses(
+    const Configuration& configuration) {
+  return resource_manager_addresses(configuration, "yarn.resourcemanager.address", 8032);
+}
+
 RpcRound::RpcRound(std::string what, std::vector<ServerAddress> servers, std::string protocol,
                    Login login)
     : what_(std::move(what)),
@@ -98,13 +103,13 @@ std::string RpcRound::address(std::size_t index) const {
 }
 
 base::Error RpcRound::to_error(const RpcError& error) const {
+  std::vector<std::string> asked;
   if (!may_be_tried_again(error)) {
-    return hadoop::to_error(error, base::format("{} at {}", what_, address(current_)));
+    asked.push_back(address(current_));
+  } else {
+    for (std::size_t i = 0; i < servers_.size(); ++i) asked.push_back(address(i));
   }
-  std::vector<std::string> tried;
-  for (std::size_t i = 0; i < servers_.size(); ++i) tried.push_back(address(i));
-  return hadoop::to_error(
-      error, base::format("{} at {}", what_, base::format("{}", base::join(tried, " or "))));
+  return hadoop::to_error(error, base::format("{} at {}", what_, base::join(asked, " or ")));
 }
 
 RpcOutcome RpcRound::call_current(std::string_view method, std::string_view request,

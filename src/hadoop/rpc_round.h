@@ -9,7 +9,6 @@
 #include "base/result.h"
 #include "hadoop/rpc_connection.h"
 #include "hadoop/rpc_error.h"
-#include "hadoop/sasl.h"
 
 namespace gangrun::hadoop {
 
@@ -30,6 +29,10 @@ base::Result<ServerAddress> parse_server_address(std::string_view text, int defa
 // and the like.
 base::Result<std::vector<ServerAddress>> resource_manager_addresses(
     const Configuration& configuration, std::string_view key, int default_port);
+// The same of the service for clients.
+base::Result<std::vector<ServerAddress>> resource_manager_addresses(
+    const Configuration& configuration);
+inline constexpr std::string_view kManagerPrincipal = "yarn.resourcemanager.principal";
 
 // Lets `length` pass before something is asked again; false where the deadline comes before.
 [[nodiscard]] bool pause_for(base::Duration length, base::Instant deadline);

@@ -5,6 +5,8 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "net/digests.h"
+#include "sasl/digest_md5.h"
 
 namespace gangrun::hadoop {
 
@@ -21,7 +23,6 @@ base::Error refused(std::string_view what) {
 
 std::string mechanism_names(const std::vector<SaslOffer>& offers) {
   std::vector<std::string> names;
-  names.reserve(offers.size());
   for (const SaslOffer& offer : offers) {
     names.push_back(base::shorten(offer.method, kMaxNameBytes));
   }
@@ -29,6 +30,30 @@ std::string mechanism_names(const std::vector<SaslOffer>& offers) {
 }
 
 }  // namespace
+
+base::Result<> check_mechanism(const SaslOffer& offer, std::string_view what,
+                               std::string_view mechanism) {
+  if (offer.mechanism == mechanism) return {};
+  return base::Error{base::Code::kFailedPrecondition,
+                     base::format("the server wants {} by {}; {} is known", what,
+                                  base::shorten(offer.mechanism, kMaxNameBytes), mechanism)};
+}
+
+Login token_login(const Token& token) {
+  Login login;
+  login.methods["TOKEN"] =
+      [token](const SaslOffer& offer,
+              const std::string&) -> base::Result<std::unique_ptr<sasl::Mechanism>> {
+    GANGRUN_TRY(check_mechanism(offer, "tokens", "DIGEST-MD5"));
+    return std::make_unique<sasl::DigestMd5>(sasl::DigestMd5::Identity{
+        .user = net::to_base64(token.identifier),
+        .password = base::Secret(net::to_base64(token.password.reveal())),
+        .digest_uri =
+            base::format("{}/{}", offer.protocol.value_or(""), offer.server_id.value_or("")),
+        .client_nonce = sasl::DigestMd5::new_nonce()});
+  };
+  return login;
+}
 
 base::Result<SaslMessage> SaslHandshake::choose(const std::vector<SaslOffer>& offers) {
   for (const SaslOffer& offer : offers) {
@@ -43,8 +68,8 @@ base::Result<SaslMessage> SaslHandshake::choose(const std::vector<SaslOffer>& of
   }
   std::vector<std::string> ours;
   for (const auto& [name, start] : login_.methods) ours.push_back(name);
-  return refused(base::format("it accepts {}; we have {}", mechanism_names(offers),
-                              base::format("{}", base::join(ours, ", "))));
+  return refused(
+      base::format("it accepts {}; we have {}", mechanism_names(offers), base::join(ours, ", ")));
 }
 
 base::Result<std::optional<SaslMessage>> SaslHandshake::on_success(const SaslMessage& message) {

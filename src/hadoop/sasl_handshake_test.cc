@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "net/digests.h"
+
 namespace gangrun::hadoop {
 namespace {
 
@@ -124,6 +126,25 @@ TEST(SaslHandshake, ALoginWithoutEndIsEnded) {
     ++rounds;
   }
   EXPECT_LT(rounds, 20);
+}
+
+TEST(TokenLogin, ATokenIsUserAndPasswordOfADigest) {
+  const Login login =
+      token_login({.identifier = "who", .password = base::Secret("secret"), .kind = "kind"});
+  const auto mechanism = login.methods.at("TOKEN")(
+      {.method = "TOKEN", .mechanism = "DIGEST-MD5", .protocol = "", .server_id = "default"},
+      "host");
+  ASSERT_TRUE(mechanism.ok());
+  const auto response = (*mechanism)->respond("nonce=\"n\",qop=\"auth\",algorithm=md5-sess");
+  ASSERT_TRUE(response.ok());
+  EXPECT_THAT(*response, HasSubstr("username=\"" + net::to_base64("who") + "\""));
+  EXPECT_THAT(*response, HasSubstr("digest-uri=\"/default\""));
+}
+
+TEST(TokenLogin, AnotherMechanismForTokensIsNamed) {
+  const auto started =
+      token_login({}).methods.at("TOKEN")({.method = "TOKEN", .mechanism = "SCRAM-SHA-256"}, "");
+  EXPECT_THAT(started.error().message, HasSubstr("SCRAM-SHA-256"));
 }
 
 }  // namespace

@@ -22,10 +22,7 @@ constexpr std::size_t kShownBytes = 200;
 bool is_same_host(const std::string& said, const std::string& known, const Addresses& addresses) {
   if (base::same_without_case(said, known)) return true;
   const std::vector<std::string> ours = addresses(known);
-  const std::vector<std::string> theirs = addresses(said);
-  return std::ranges::any_of(theirs, [&ours](const std::string& one) {
-    return std::ranges::find(ours, one) != ours.end();
-  });
+  return std::ranges::find_first_of(ours, addresses(said)) != ours.end();
 }
 
 // A realm that stands in a pattern; empty: any.

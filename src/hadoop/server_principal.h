@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "hadoop/sasl.h"
+#include "hadoop/rpc_frames.h"
 #include "sasl/principal.h"
 
 namespace gangrun::hadoop {

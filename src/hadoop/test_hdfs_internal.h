@@ -140,8 +140,6 @@ class FakeHdfs {
     if (operation == "RENAME") return rename(path, query["destination"]);
     if (operation == "SETTIMES") {
       node->second.time = std::stoll(query["modificationtime"]);
-    } else if (operation == "APPEND") {
-      node->second.content += request.body;
     } else if (operation == "OPEN") {
       return open(node->second, query);
     }

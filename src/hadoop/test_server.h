@@ -14,6 +14,7 @@
 
 #include "base/unique_fd.h"
 #include "hadoop/rpc_frames.h"
+#include "net/frames.h"
 
 // The servers that the tests of connections talk to: a real socket, and a script in place of a
 // daemon.
@@ -108,36 +109,28 @@ inline std::string varint(std::uint64_t number) {
 
 inline std::string delimited(const std::string& bytes) { return varint(bytes.size()) + bytes; }
 
-inline std::string frame_of(const std::string& content) {
-  std::string out;
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    out += static_cast<char>(content.size() >> static_cast<unsigned>(shift));
-  }
-  return out + content;
-}
-
 // callId and status of RpcResponseHeaderProto.
 inline std::string response_header(std::int32_t call_id, RpcResponse::Status status) {
   return "\x08" + varint(static_cast<std::uint32_t>(call_id)) + "\x10" + static_cast<char>(status);
 }
 
 inline std::string success_frame(std::int32_t call_id, const std::string& body) {
-  return frame_of(delimited(response_header(call_id, RpcResponse::Status::kSuccess)) +
-                  delimited(body));
+  return net::framed(delimited(response_header(call_id, RpcResponse::Status::kSuccess)) +
+                     delimited(body));
 }
 
 inline std::string error_frame(std::int32_t call_id, RpcResponse::Status status,
                                const std::string& name, const std::string& text) {
-  return frame_of(delimited(response_header(call_id, status) + "\x22" + delimited(name) + "\x2a" +
-                            delimited(text)));
+  return net::framed(delimited(response_header(call_id, status) + "\x22" + delimited(name) +
+                               "\x2a" + delimited(text)));
 }
 
 // A SASL message as a server sends it: a client's, with a server's header in place of its own.
 inline std::string sasl_frame(const SaslMessage& message) {
   const std::string as_client = encode_sasl(message);
   const std::size_t header_length = static_cast<unsigned char>(as_client[4]);
-  return frame_of(delimited(response_header(kSaslCallId, RpcResponse::Status::kSuccess)) +
-                  as_client.substr(5 + header_length));
+  return net::framed(delimited(response_header(kSaslCallId, RpcResponse::Status::kSuccess)) +
+                     as_client.substr(5 + header_length));
 }
 
 }  // namespace gangrun::hadoop

@@ -135,10 +135,7 @@ base::Result<> unpack_block(RangeReader& file, const Region& region, Compression
 
 base::Result<std::string> read_text(RangeReader& file, std::uint64_t offset, std::uint64_t length) {
   std::string out;
-  GANGRUN_TRY(file.read(offset, length, [&out](std::string_view piece) -> base::Result<> {
-    out += piece;
-    return {};
-  }));
+  GANGRUN_TRY(file.read(offset, length, net::append_to(out)));
   if (out.size() != length) return damaged_file("it is shorter than was said");
   return out;
 }
@@ -178,11 +175,7 @@ base::Result<std::string> unpack_index(RangeReader& file, const Region& region,
     return damaged_file("its index is too large");
   }
   std::string out;
-  GANGRUN_TRY(
-      unpack_block(file, region, compression, [&](std::string_view piece) -> base::Result<> {
-        out += piece;
-        return {};
-      }));
+  GANGRUN_TRY(unpack_block(file, region, compression, net::append_to(out)));
   return out;
 }
 

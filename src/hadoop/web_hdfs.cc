@@ -136,8 +136,7 @@ base::Result<std::vector<FileStatus>> WebHdfs::list(const std::string& path,
   GANGRUN_ASSIGN(const auto answer, ask({"GET", "LISTSTATUS", path}, deadline));
   auto out = parse_list(answer.body);
   if (!out.ok()) return std::move(out).context("the files of " + path);
-  std::sort(out->begin(), out->end(),
-            [](const FileStatus& a, const FileStatus& b) { return a.name < b.name; });
+  std::ranges::sort(*out, {}, &FileStatus::name);
   return out;
 }
 
@@ -181,10 +180,8 @@ base::Result<> WebHdfs::set_modification_time(const std::string& path, std::int6
   return {};
 }
 
-base::Result<> WebHdfs::create(const std::string& path, std::string_view content,
-                               const CreateOptions& options, base::Instant deadline) {
-  Transfer bytes;
-  bytes.content = content;
+base::Result<> WebHdfs::put(const std::string& path, const Transfer& bytes,
+                            const CreateOptions& options, base::Instant deadline) {
   GANGRUN_TRY(transfer({"PUT",
                         "CREATE",
                         path,
@@ -194,20 +191,24 @@ base::Result<> WebHdfs::create(const std::string& path, std::string_view content
   return {};
 }
 
+base::Result<> WebHdfs::create(const std::string& path, std::string_view content,
+                               const CreateOptions& options, base::Instant deadline) {
+  return put(path, {.content = content}, options, deadline);
+}
+
 base::Result<> WebHdfs::create_from(const std::string& path, const net::FileSlice& file,
                                     const CreateOptions& options,
                                     const std::function<void(std::uint64_t)>& progress,
                                     base::Instant deadline) {
-  Transfer bytes;
-  bytes.file = file;
-  bytes.progress = &progress;
-  GANGRUN_TRY(transfer({"PUT",
-                        "CREATE",
-                        path,
-                        {{"overwrite", options.overwrite ? "true" : "false"},
-                         {"permission", octal(options.permission)}}},
-                       bytes, deadline));
-  return {};
+  return put(path, {.file = file, .progress = &progress}, options, deadline);
+}
+
+base::Result<> WebHdfs::rename_over(const std::string& from, const std::string& to,
+                                    base::Instant deadline) {
+  auto renamed = rename(from, to, deadline);
+  if (renamed.ok() || renamed.error().code != base::Code::kAlreadyExists) return renamed;
+  GANGRUN_TRY(remove(to, false, deadline));
+  return rename(from, to, deadline);
 }
 
 base::Result<> WebHdfs::replace(const std::string& path, std::string_view content,
@@ -223,34 +224,16 @@ base::Result<> WebHdfs::replace(const std::string& path, std::string_view conten
       return there.ok() && there->length == content.size();
     };
   }
-  const std::map<std::string, std::string> parameters{{"overwrite", "false"},
-                                                      {"permission", octal(permission)}};
-  const auto sent = transfer({"PUT", "CREATE", unfinished, parameters}, bytes, deadline);
-  if (!sent.ok()) {
-    (void)remove(unfinished, false,
-                 deadline);  // where there is no room a name is left, and nothing in it
-    return sent.error();
-  }
-  auto renamed = rename(unfinished, path, deadline);
-  if (!renamed.ok() && renamed.error().code == base::Code::kAlreadyExists) {
-    GANGRUN_TRY(remove(path, false, deadline));
-    renamed = rename(unfinished, path, deadline);
-  }
-  return renamed;
-}
-
-base::Result<> WebHdfs::append(const std::string& path, std::string_view content,
-                               base::Instant deadline) {
-  Transfer bytes;
-  bytes.content = content;
-  GANGRUN_TRY(transfer({"POST", "APPEND", path}, bytes, deadline));
-  return {};
+  const auto sent = put(unfinished, bytes, {.permission = permission}, deadline);
+  if (sent.ok()) return rename_over(unfinished, path, deadline);
+  // Where there is no room a name is left, and nothing in it.
+  (void)remove(unfinished, false, deadline);
+  return sent.error();
 }
 
 base::Result<std::string> WebHdfs::read(const std::string& path, std::uint64_t max_bytes,
                                         base::Instant deadline) {
-  Transfer bytes;
-  bytes.max_bytes = std::max<std::uint64_t>(max_bytes, 1);
+  const Transfer bytes{.max_bytes = std::max<std::uint64_t>(max_bytes, 1)};
   GANGRUN_ASSIGN(auto answer, transfer({"GET", "OPEN", path}, bytes, deadline));
   return std::move(answer.body);
 }
@@ -258,13 +241,7 @@ base::Result<std::string> WebHdfs::read(const std::string& path, std::uint64_t m
 base::Result<std::string> WebHdfs::read_range(const std::string& path, std::uint64_t offset,
                                               std::uint64_t length, base::Instant deadline) {
   std::string out;
-  GANGRUN_TRY(read_range_to(
-      path, offset, length,
-      [&out](std::string_view piece) -> base::Result<> {
-        out += piece;
-        return {};
-      },
-      deadline));
+  GANGRUN_TRY(read_range_to(path, offset, length, net::append_to(out), deadline));
   return out;
 }
 
@@ -272,22 +249,17 @@ base::Result<> WebHdfs::read_range_to(const std::string& path, std::uint64_t off
                                       std::uint64_t length, const net::ByteSink& sink,
                                       base::Instant deadline) {
   if (length == 0) return {};  // a server takes it for "all"
-  Transfer bytes;
-  bytes.sink = &sink;
-  bytes.max_bytes = length;
   GANGRUN_TRY(transfer({"GET",
                         "OPEN",
                         path,
                         {{"offset", std::to_string(offset)}, {"length", std::to_string(length)}}},
-                       bytes, deadline));
+                       {.sink = &sink, .max_bytes = length}, deadline));
   return {};
 }
 
 base::Result<> WebHdfs::read_to(const std::string& path, std::uint64_t max_bytes,
                                 const net::ByteSink& sink, base::Instant deadline) {
-  Transfer bytes;
-  bytes.sink = &sink;
-  bytes.max_bytes = std::max<std::uint64_t>(max_bytes, 1);
+  const Transfer bytes{.sink = &sink, .max_bytes = std::max<std::uint64_t>(max_bytes, 1)};
   GANGRUN_TRY(transfer({"GET", "OPEN", path}, bytes, deadline));
   return {};
 }
@@ -302,9 +274,7 @@ base::Result<std::optional<base::Secret>> WebHdfs::get_delegation_token(const st
            kRoot,
            {{"renewer", renewer}, {"service", service}, {"kind", "HDFS_DELEGATION_TOKEN"}}},
           deadline));
-  GANGRUN_ASSIGN(auto text, parse_token(answer.body).context("the delegation token"));
-  if (!text) return std::optional<base::Secret>();
-  return std::optional<base::Secret>(base::Secret(std::move(*text)));
+  return parse_token(answer.body).context("the delegation token");
 }
 
 base::Result<base::WallTime> WebHdfs::renew_delegation_token(const base::Secret& token,
@@ -312,7 +282,7 @@ base::Result<base::WallTime> WebHdfs::renew_delegation_token(const base::Secret&
   GANGRUN_ASSIGN(
       const auto answer,
       ask({"PUT", "RENEWDELEGATIONTOKEN", kRoot, {{"token", token.reveal()}}}, deadline));
-  GANGRUN_ASSIGN(const std::int64_t time, parse_long(answer.body).context("the renewed token"));
+  GANGRUN_ASSIGN(const auto time, parse_long(answer.body).context("the renewed token"));
   return wall_time_of(time);
 }
 

@@ -91,6 +91,9 @@ class WebHdfs {
                               base::Instant deadline);
   // kAlreadyExists where something is at `to`, kNotFound where nothing is at `from`.
   base::Result<> rename(const std::string& from, const std::string& to, base::Instant deadline);
+  // The same in place of a file that may be at `to`.
+  base::Result<> rename_over(const std::string& from, const std::string& to,
+                             base::Instant deadline);
   // False where nothing was there. A folder that is not empty needs `recursive`.
   base::Result<bool> remove(const std::string& path, bool recursive, base::Instant deadline);
   // Milliseconds since the epoch. YARN refuses a file whose time has changed since it was told of.
@@ -109,7 +112,6 @@ class WebHdfs {
   // before all is recorded there asks again only after 0.4 s.
   base::Result<> replace(const std::string& path, std::string_view content,
                          std::uint32_t permission, base::Instant deadline);
-  base::Result<> append(const std::string& path, std::string_view content, base::Instant deadline);
 
   // The whole file; kResourceExhausted where it has more than `max_bytes`.
   base::Result<std::string> read(const std::string& path, std::uint64_t max_bytes,
@@ -154,6 +156,8 @@ class WebHdfs {
   base::Result<net::HttpResponse> ask(const Call& call, base::Instant deadline);
   base::Result<net::HttpResponse> ask_one(const std::string& address, const Call& call,
                                           base::Instant deadline);
+  base::Result<> put(const std::string& path, const Transfer& bytes, const CreateOptions& options,
+                     base::Instant deadline);
   // The answer of the DataNode that the NameNode names, a success.
   base::Result<net::HttpResponse> transfer(const Call& call, const Transfer& transfer,
                                            base::Instant deadline);

@@ -19,8 +19,7 @@ TEST(WebHdfs, AFileFromItsCreationToItsEnd) {
   FakeHdfs hdfs;
   WebHdfs client = hdfs.client();
   const std::string path = "/user/alice/a b/ä.txt";
-  ASSERT_TRUE(client.create(path, "hello", {.permission = 0600}, test_deadline()).ok());
-  ASSERT_TRUE(client.append(path, " world", test_deadline()).ok());
+  ASSERT_TRUE(client.create(path, "hello world", {.permission = 0600}, test_deadline()).ok());
   EXPECT_EQ(*client.read(path, 100, test_deadline()), "hello world");
   EXPECT_EQ(*client.read_range(path, 6, 3, test_deadline()), "wor");
   EXPECT_EQ(*client.read_range(path, 6, 300, test_deadline()), "world");

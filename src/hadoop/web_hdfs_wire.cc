@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/format.h"
 #include "base/json.h"
@@ -21,48 +22,42 @@ constexpr std::size_t kMaxMessageBytes = 500;
 constexpr std::uint32_t kPermissionBits = 07777;
 constexpr std::size_t kMaxPermissionDigits = 4;
 
-struct ExceptionRow {
-  std::string_view name;  // of the Java class, without its package
-  Code code;
-};
+using Row = std::pair<std::string_view, Code>;
 
+// By the name of the Java class, without its package.
 constexpr std::array kExceptions{
-    ExceptionRow{"FileNotFoundException", Code::kNotFound},
-    ExceptionRow{"AccessControlException", Code::kPermissionDenied},
-    ExceptionRow{"AuthorizationException", Code::kPermissionDenied},
-    ExceptionRow{"FileAlreadyExistsException", Code::kAlreadyExists},
-    ExceptionRow{"AlreadyBeingCreatedException", Code::kUnavailable},
-    ExceptionRow{"PathIsNotEmptyDirectoryException", Code::kFailedPrecondition},
-    ExceptionRow{"ParentNotDirectoryException", Code::kFailedPrecondition},
-    ExceptionRow{"StandbyException", Code::kUnavailable},
-    ExceptionRow{"RetriableException", Code::kUnavailable},
-    ExceptionRow{"SafeModeException", Code::kUnavailable},
-    ExceptionRow{"NSQuotaExceededException", Code::kResourceExhausted},
-    ExceptionRow{"DSQuotaExceededException", Code::kResourceExhausted},
-    ExceptionRow{"QuotaByStorageTypeExceededException", Code::kResourceExhausted},
-    ExceptionRow{"InvalidToken", Code::kUnauthenticated},
-    ExceptionRow{"SecurityException", Code::kUnauthenticated},
-    ExceptionRow{"IllegalArgumentException", Code::kInvalidArgument},
-    ExceptionRow{"InvalidPathException", Code::kInvalidArgument},
-    ExceptionRow{"UnsupportedOperationException", Code::kInvalidArgument},
+    Row{"FileNotFoundException", Code::kNotFound},
+    Row{"AccessControlException", Code::kPermissionDenied},
+    Row{"AuthorizationException", Code::kPermissionDenied},
+    Row{"FileAlreadyExistsException", Code::kAlreadyExists},
+    Row{"AlreadyBeingCreatedException", Code::kUnavailable},
+    Row{"PathIsNotEmptyDirectoryException", Code::kFailedPrecondition},
+    Row{"ParentNotDirectoryException", Code::kFailedPrecondition},
+    Row{"StandbyException", Code::kUnavailable},
+    Row{"RetriableException", Code::kUnavailable},
+    Row{"SafeModeException", Code::kUnavailable},
+    Row{"NSQuotaExceededException", Code::kResourceExhausted},
+    Row{"DSQuotaExceededException", Code::kResourceExhausted},
+    Row{"QuotaByStorageTypeExceededException", Code::kResourceExhausted},
+    Row{"InvalidToken", Code::kUnauthenticated},
+    Row{"SecurityException", Code::kUnauthenticated},
+    Row{"IllegalArgumentException", Code::kInvalidArgument},
+    Row{"InvalidPathException", Code::kInvalidArgument},
+    Row{"UnsupportedOperationException", Code::kInvalidArgument},
 };
 
 constexpr std::string_view kNoDataNode = "Failed to find datanode";
 
-struct PhraseRow {
-  std::string_view phrase;  // in the message of an exception whose class says nothing
-  Code code;
-};
-
+// By what is in the message of an exception whose class says nothing.
 constexpr std::array kPhrases{
-    PhraseRow{"could only be written to 0 of the", Code::kResourceExhausted},
-    PhraseRow{"could only be replicated to 0 nodes", Code::kResourceExhausted},
-    PhraseRow{"There is not enough space", Code::kResourceExhausted},
-    PhraseRow{"is in safe mode", Code::kUnavailable},
-    PhraseRow{"Operation category", Code::kUnavailable},
-    PhraseRow{kNoDataNode, Code::kUnavailable},
-    PhraseRow{"is non empty", Code::kFailedPrecondition},
-    PhraseRow{"out of the range", Code::kInvalidArgument},
+    Row{"could only be written to 0 of the", Code::kResourceExhausted},
+    Row{"could only be replicated to 0 nodes", Code::kResourceExhausted},
+    Row{"There is not enough space", Code::kResourceExhausted},
+    Row{"is in safe mode", Code::kUnavailable},
+    Row{"Operation category", Code::kUnavailable},
+    Row{kNoDataNode, Code::kUnavailable},
+    Row{"is non empty", Code::kFailedPrecondition},
+    Row{"out of the range", Code::kInvalidArgument},
 };
 
 base::Result<Json> member(std::string_view body, std::string_view key) {
@@ -73,6 +68,12 @@ base::Result<Json> member(std::string_view body, std::string_view key) {
     return base::invalid_argument(base::format("the answer has no \"{}\"", key));
   }
   return std::move(*found);
+}
+
+template <typename T>
+base::Result<T> parse_member(std::string_view body, std::string_view key) {
+  GANGRUN_ASSIGN(const Json json, base::parse_json(body, kMaxHdfsAnswerBytes));
+  return base::json_member<T>(json, key);
 }
 
 base::Result<std::uint32_t> parse_permission(const std::string& text) {
@@ -91,8 +92,6 @@ base::Result<FileStatus> status_of(const Json& json) {
   GANGRUN_ASSIGN(out.length, base::json_member_or<std::uint64_t>(json, "length", 0));
   GANGRUN_ASSIGN(out.modification_time, base::json_member<std::int64_t>(json, "modificationTime"));
   GANGRUN_ASSIGN(out.name, base::json_member_or<std::string>(json, "pathSuffix", {}));
-  GANGRUN_ASSIGN(out.owner, base::json_member_or<std::string>(json, "owner", {}));
-  GANGRUN_ASSIGN(out.group, base::json_member_or<std::string>(json, "group", {}));
   GANGRUN_ASSIGN(const std::string permission, base::json_member<std::string>(json, "permission"));
   GANGRUN_ASSIGN(out.permission, parse_permission(permission));
   return out;
@@ -113,23 +112,23 @@ std::optional<RemoteException> exception_of(const net::HttpResponse& response) {
   return out;
 }
 
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
 // Java puts its stack below the first line. What could play tricks on a terminal is left out.
 std::string first_line(std::string_view text) {
   text = base::trim(text);
   std::string line = base::shorten(base::trim(text.substr(0, text.find('\n'))), kMaxMessageBytes);
-  std::replace_if(
-      line.begin(), line.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  std::ranges::replace_if(line, is_control, ' ');
   return line;
 }
 
 Code code_of(const RemoteException& exception, int status) {
   // Some servers wrap what happened into another exception; the message then begins with its name.
-  for (const ExceptionRow& row : kExceptions) {
-    if (exception.name == row.name) return row.code;
+  for (const auto& [name, code] : kExceptions) {
+    if (exception.name == name) return code;
   }
-  for (const PhraseRow& row : kPhrases) {
-    if (exception.message.find(row.phrase) != std::string::npos) return row.code;
+  for (const auto& [phrase, code] : kPhrases) {
+    if (exception.message.find(phrase) != std::string::npos) return code;
   }
   // A 403 is what every exception has that WebHDFS does not know, and a 500 is not our fault.
   if (status == 403 || status == 500) return Code::kFailedPrecondition;
@@ -150,10 +149,8 @@ std::string encode_letters(std::string_view url) {
 }
 
 bool is_good_part(std::string_view part) {
-  return !part.empty() && part != "." && part != ".." &&
-         std::none_of(part.begin(), part.end(), [](char c) {
-           return c == ':' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-         });
+  return !part.empty() && part != "." && part != ".." && part.find(':') == std::string::npos &&
+         std::ranges::none_of(part, is_control);
 }
 
 }  // namespace
@@ -201,18 +198,15 @@ base::Result<std::vector<FileStatus>> parse_list(std::string_view body) {
 }
 
 base::Result<bool> parse_boolean(std::string_view body) {
-  GANGRUN_ASSIGN(const Json json, base::parse_json(body, kMaxHdfsAnswerBytes));
-  return base::json_member<bool>(json, "boolean");
+  return parse_member<bool>(body, "boolean");
 }
 
 base::Result<std::int64_t> parse_long(std::string_view body) {
-  GANGRUN_ASSIGN(const Json json, base::parse_json(body, kMaxHdfsAnswerBytes));
-  return base::json_member<std::int64_t>(json, "long");
+  return parse_member<std::int64_t>(body, "long");
 }
 
 base::Result<std::string> parse_path(std::string_view body) {
-  GANGRUN_ASSIGN(const Json json, base::parse_json(body, kMaxHdfsAnswerBytes));
-  GANGRUN_ASSIGN(std::string path, base::json_member<std::string>(json, "Path"));
+  GANGRUN_ASSIGN(std::string path, parse_member<std::string>(body, "Path"));
   GANGRUN_TRY(check_path(path));
   return path;
 }
@@ -223,16 +217,15 @@ base::Result<std::string> parse_location(const net::HttpResponse& response) {
     if (!location) return base::invalid_argument("the redirection leads nowhere");
     return encode_letters(*location);
   }
-  GANGRUN_ASSIGN(const Json json, base::parse_json(response.body, kMaxHdfsAnswerBytes));
-  GANGRUN_ASSIGN(const std::string location, base::json_member<std::string>(json, "Location"));
+  GANGRUN_ASSIGN(const auto location, parse_member<std::string>(response.body, "Location"));
   return encode_letters(location);
 }
 
-base::Result<std::optional<std::string>> parse_token(std::string_view body) {
+base::Result<std::optional<base::Secret>> parse_token(std::string_view body) {
   GANGRUN_ASSIGN(const Json json, member(body, "Token"));
-  if (json.is_null()) return std::optional<std::string>();
+  if (json.is_null()) return std::nullopt;
   GANGRUN_ASSIGN(std::string text, base::json_member<std::string>(json, "urlString"));
-  return std::optional<std::string>(std::move(text));
+  return base::Secret(std::move(text));
 }
 
 base::Error error_of_answer(const net::HttpResponse& response) {

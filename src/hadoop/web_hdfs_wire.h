@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/secret.h"
 #include "net/http.h"
 
 // The messages of WebHDFS, as pure functions: URLs from calls, values from answers.
@@ -20,8 +21,6 @@ struct FileStatus {
   std::uint64_t length = 0;
   std::int64_t modification_time = 0;  // milliseconds since the epoch
   std::uint32_t permission = 0;        // the lowest 12 bits of a mode: 0755, 01777
-  std::string owner;
-  std::string group;
 
   bool operator==(const FileStatus&) const = default;
 };
@@ -43,7 +42,7 @@ base::Result<std::string> parse_path(std::string_view body);
 // The address where the bytes are, as a redirection or in the body.
 base::Result<std::string> parse_location(const net::HttpResponse& response);
 // The "delegation" text; none on a cluster that gives no tokens because it needs none.
-base::Result<std::optional<std::string>> parse_token(std::string_view body);
+base::Result<std::optional<base::Secret>> parse_token(std::string_view body);
 
 // The error in an answer that is no success. The message is the server's, its first line.
 base::Error error_of_answer(const net::HttpResponse& response);

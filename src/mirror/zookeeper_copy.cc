@@ -27,14 +27,13 @@ base::Result<ZooKeeperPlace> zookeeper_place_of(const job::JobSpec& job,
   const job::ZooKeeper& zookeeper = *job.zookeeper;
   auto user = registry_user(options.user);
   if (!user.ok()) return user.error().context("ZooKeeper does not show the job's registry");
-  ZooKeeperPlace place;
-  if (!zookeeper.root.empty()) place.root = zookeeper.root;
-  place.user = *std::move(user);
-  place.job_name = job.name;
-  place.job_id = options.job_id;
-  place.is_public = zookeeper.readable_by_all;
-  place.has_login = zookeeper.login != job::ZooKeeperLogin::kNone;
-  return place;
+  return ZooKeeperPlace{
+      .root = zookeeper.root.empty() ? std::string(kDefaultZooKeeperRoot) : zookeeper.root,
+      .user = *std::move(user),
+      .job_name = job.name,
+      .job_id = options.job_id,
+      .is_public = zookeeper.readable_by_all,
+      .has_login = zookeeper.login != job::ZooKeeperLogin::kNone};
 }
 
 std::vector<ZooKeeperTask> tasks_that_have_reported(const gang::Gang& gang,

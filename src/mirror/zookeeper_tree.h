@@ -14,6 +14,8 @@
 // The nodes that ZooKeeper is to show of a job's registry (docs/protocols/zookeeper.md). Pure.
 namespace gangrun::mirror {
 
+using zookeeper::Administrator;
+
 // ZooKeeper's servers take 1 MiB for a node and all that comes with it.
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{960} << 10U;
 // The root, unless Hadoop's configuration names another one.

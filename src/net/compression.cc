@@ -27,6 +27,13 @@ struct Inflater::State {
   std::vector<Bytef> piece = std::vector<Bytef>(kPieceBytes);
 };
 
+ByteSink append_to(std::string& out) {
+  return [&out](std::string_view piece) -> base::Result<> {
+    out += piece;
+    return {};
+  };
+}
+
 Inflater::Inflater() : state_(std::make_unique<State>()) {
   GANGRUN_CHECK(::inflateInit2(&state_->stream, kWindowBits + kZlibOrGzip) == Z_OK, "no memory");
 }

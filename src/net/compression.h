@@ -13,6 +13,9 @@ namespace gangrun::net {
 // Takes bytes in their order; an error ends what hands them on, and is passed on.
 using ByteSink = std::function<base::Result<>(std::string_view piece)>;
 
+// One that adds all to `out`, which outlives it.
+ByteSink append_to(std::string& out);
+
 // Unpacks bytes that zlib or gzip has compressed (RFC 1950, 1952), piece by piece.
 class Inflater {
  public:

@@ -14,7 +14,7 @@ using testing::StartsWith;
 
 yarn::commands::YtfOptions simple() {
   yarn::commands::YtfOptions options;
-  options.cluster_requirement = {"ps:1,worker:4"};
+  options.run.flags.roles = {"ps:1,worker:4"};
   options.command = "python train.py --task_index ${DTF_TASK_INDEX}";
   return options;
 }
@@ -72,11 +72,11 @@ TEST(YtfSubmit, ResourcesHaveThreeForms) {
 
 TEST(YtfSubmit, HasTheDesignsWishes) {
   yarn::commands::YtfOptions options = simple();
-  options.gpus = {"1", "worker[2]:2"};
-  options.labels = {"slow,worker:gpu"};
-  options.files = {"package", "conf.json"};
+  options.run.flags.fields["gpus"] = {"1", "worker[2]:2"};
+  options.run.flags.fields["label"] = {"slow,worker:gpu"};
+  options.run.flags.job_lists["files"] = {"package", "conf.json"};
   options.env = {"A=1", "ps:B=2"};
-  options.restarts = "3:gang";
+  options.run.flags.restarts = "3:gang";
   const job::JobSpec job = job_of(options);
   EXPECT_EQ(job.find("worker")->resources_of(0).gpus, 1);
   EXPECT_EQ(job.find("worker")->resources_of(2).gpus, 2);
@@ -112,7 +112,7 @@ TEST(YtfSubmit, TensorboardShowsTheOutput) {
   options.expose_tensorboard = true;
   EXPECT_EQ(job_of(options).find("tensorboard")->expose, job::Expose::kHost);
   options.tensorboard = false;
-  options.cluster_requirement = {"worker:1,tensorboard:1"};
+  options.run.flags.roles = {"worker:1,tensorboard:1"};
   EXPECT_EQ(job_of(options).find("tensorboard")->policy, job::Policy::kSidecar);
 }
 
@@ -154,17 +154,17 @@ TEST(YtfSubmit, TellsWhatIsWrongByFlagAndValue) {
   const Bad rows[] = {
       {"the task command is empty", [](yarn::commands::YtfOptions& o) { o.command = " "; }},
       {"-r: the cluster requirement is empty",
-       [](yarn::commands::YtfOptions& o) { o.cluster_requirement = {""}; }},
+       [](yarn::commands::YtfOptions& o) { o.run.flags.roles = {""}; }},
       {"-r: the cluster requirement is empty",
-       [](yarn::commands::YtfOptions& o) { o.cluster_requirement = {}; }},
+       [](yarn::commands::YtfOptions& o) { o.run.flags.roles = {}; }},
       {"-r: 'worker' does not say how many",
-       [](yarn::commands::YtfOptions& o) { o.cluster_requirement = {"ps:1,worker"}; }},
+       [](yarn::commands::YtfOptions& o) { o.run.flags.roles = {"ps:1,worker"}; }},
       {"-r: 'ps:0': '0' is not",
-       [](yarn::commands::YtfOptions& o) { o.cluster_requirement = {"ps:0"}; }},
+       [](yarn::commands::YtfOptions& o) { o.run.flags.roles = {"ps:0"}; }},
       {"-r: 'ps:2': this type is given twice",
-       [](yarn::commands::YtfOptions& o) { o.cluster_requirement = {"ps:1,worker:1,ps:2"}; }},
+       [](yarn::commands::YtfOptions& o) { o.run.flags.roles = {"ps:1,worker:1,ps:2"}; }},
       {"-r: '1ps:1': '1ps' is not a task type",
-       [](yarn::commands::YtfOptions& o) { o.cluster_requirement = {"1ps:1"}; }},
+       [](yarn::commands::YtfOptions& o) { o.run.flags.roles = {"1ps:1"}; }},
       {"-m: 'wroker:1024': unknown task type 'wroker'; did you mean 'worker'?",
        [](yarn::commands::YtfOptions& o) { o.memory = {"wroker:1024"}; }},
       {"-c: 'ps[1]:2': there is no ps:1",
@@ -172,7 +172,7 @@ TEST(YtfSubmit, TellsWhatIsWrongByFlagAndValue) {
       {"-t: TensorBoard shows the output path; name it with -o",
        [](yarn::commands::YtfOptions& o) { o.tensorboard = true; }},
       {"-t: TensorBoard shows the output path; name it with -o",
-       [](yarn::commands::YtfOptions& o) { o.cluster_requirement = {"worker:1,tensorboard:1"}; }},
+       [](yarn::commands::YtfOptions& o) { o.run.flags.roles = {"worker:1,tensorboard:1"}; }},
       {"--expose_tensorboard: there is no TensorBoard",
        [](yarn::commands::YtfOptions& o) { o.expose_tensorboard = true; }},
       {"--docker_image: 'My Image' is not the name of an image; allowed: ",
@@ -192,12 +192,12 @@ TEST(YtfSubmit, TellsWhatIsWrongByFlagAndValue) {
       {"-r: 'client:1': with --client the job client is the task on this terminal",
        [](yarn::commands::YtfOptions& o) {
          o.client = true;
-         o.cluster_requirement = {"worker:1,client:1"};
+         o.run.flags.roles = {"worker:1,client:1"};
        }},
       {"--json: with --client",
        [](yarn::commands::YtfOptions& o) {
          o.client = true;
-         o.json = true;
+         o.run.display.json = true;
        }},
   };
   for (const Bad& row : rows) {

@@ -59,9 +59,9 @@ void Allocation::forget(std::int64_t number) {
 
 void Allocation::release(const hadoop::ContainerId& id) { to_release_.insert(id); }
 
-std::vector<Allocation::Granted> Allocation::on_allocated(
+std::vector<hadoop::Container> Allocation::on_allocated(
     const std::vector<hadoop::Container>& containers, base::Instant now) {
-  std::vector<Granted> granted;
+  std::vector<hadoop::Container> granted;
   for (const hadoop::Container& container : containers) {
     const std::int64_t number = container.allocation_request_id;
     const auto wish = wishes_.find(number);
@@ -77,7 +77,7 @@ std::vector<Allocation::Granted> Allocation::on_allocated(
       continue;
     }
     wishes_.erase(wish);
-    granted.push_back({number, container});
+    granted.push_back(container);
   }
   if (options_.all_or_nothing && !wishes_.empty() && held_.size() == wishes_.size()) {
     return grant_all();
@@ -85,10 +85,9 @@ std::vector<Allocation::Granted> Allocation::on_allocated(
   return granted;
 }
 
-std::vector<Allocation::Granted> Allocation::grant_all() {
-  std::vector<Granted> granted;
-  granted.reserve(held_.size());
-  for (auto& [number, container] : held_) granted.push_back({number, std::move(container)});
+std::vector<hadoop::Container> Allocation::grant_all() {
+  std::vector<hadoop::Container> granted;
+  for (auto& [number, container] : held_) granted.push_back(std::move(container));
   held_.clear();
   held_since_.reset();
   wishes_.clear();
@@ -98,8 +97,8 @@ std::vector<Allocation::Granted> Allocation::grant_all() {
 void Allocation::on_completed(const hadoop::ContainerId& id) {
   to_release_.erase(id);
   released_.erase(id);
-  const auto held = std::find_if(held_.begin(), held_.end(),
-                                 [&id](const auto& entry) { return entry.second.id == id; });
+  const auto held =
+      std::ranges::find_if(held_, [&id](const auto& entry) { return entry.second.id == id; });
   if (held == held_.end()) return;
   held_.erase(held);
   if (held_.empty()) held_since_.reset();
@@ -125,17 +124,16 @@ bool Allocation::should_ask(std::int64_t number, const Wish& wish) const {
 }
 
 bool Allocation::has_request() const {
-  return !to_release_.empty() || !withdrawn_.empty() ||
-         std::any_of(wishes_.begin(), wishes_.end(),
-                     [this](const auto& entry) { return should_ask(entry.first, entry.second); });
+  const auto is_new = [this](const auto& item) { return should_ask(item.first, item.second); };
+  return !to_release_.empty() || !withdrawn_.empty() || std::ranges::any_of(wishes_, is_new);
 }
 
 // The CapacityScheduler (3.5.0) forgets what has a constraint in a call that also asks for other
 // containers: those go with the next one.
 bool Allocation::wants_constraint() const {
   const auto is_constrained = [](const auto& entry) { return entry.second.wish.one_per_node; };
-  return std::any_of(withdrawn_.begin(), withdrawn_.end(), is_constrained) ||
-         std::any_of(wishes_.begin(), wishes_.end(), [&](const auto& entry) {
+  return std::ranges::any_of(withdrawn_, is_constrained) ||
+         std::ranges::any_of(wishes_, [&](const auto& entry) {
            return is_constrained(entry) && should_ask(entry.first, entry.second);
          });
 }
@@ -166,10 +164,8 @@ void Allocation::deny_hosts(hadoop::AllocateRequest& request) {
   for (const auto& [number, wish] : wishes_) {
     avoided.insert(wish.wish.avoided.begin(), wish.wish.avoided.end());
   }
-  std::set_difference(avoided.begin(), avoided.end(), denied_.begin(), denied_.end(),
-                      std::back_inserter(request.denied_hosts));
-  std::set_difference(denied_.begin(), denied_.end(), avoided.begin(), avoided.end(),
-                      std::back_inserter(request.hosts_allowed_again));
+  std::ranges::set_difference(avoided, denied_, std::back_inserter(request.denied_hosts));
+  std::ranges::set_difference(denied_, avoided, std::back_inserter(request.hosts_allowed_again));
   denied_ = std::move(avoided);
 }
 
@@ -263,18 +259,10 @@ std::string Allocation::waiting_for(base::Instant now) const {
   std::map<std::string, int> missing;
   for (const auto& [number, wish] : wishes_) {
     if (held_.contains(number)) continue;
-    std::string text = resource_words(wish.wish.resource);
-    if (wish.wish.label && !wish.wish.label->empty()) {
-      text += base::format(", label {}", *wish.wish.label);
-    }
-    if (wish.wish.one_per_node) text += ", one on a node";
-    ++missing[text];
+    ++missing[container_words(wish.wish.resource, wish.wish.label, wish.wish.one_per_node)];
   }
-  std::vector<std::string> parts;
-  parts.reserve(missing.size());
-  for (const auto& [text, count] : missing) parts.push_back(base::format("{} of {}", count, text));
   std::string sentence = base::format("{} of {} containers are there; missing: {}", held_.size(),
-                                      wishes_.size(), base::join(parts, "; "));
+                                      wishes_.size(), counted_words(missing));
   if (pause_until_ && *pause_until_ > now) {
     const auto left = std::chrono::ceil<std::chrono::seconds>(*pause_until_ - now);
     sentence +=

@@ -43,10 +43,6 @@ class Allocation {
     std::chrono::milliseconds hold{std::chrono::minutes(1)};
     std::function<double()> random;  // from 0 to 1, for the pause
   };
-  struct Granted {
-    std::int64_t number = 0;
-    hadoop::Container container;
-  };
 
   explicit Allocation(Options options);
 
@@ -61,8 +57,8 @@ class Allocation {
   void release(const hadoop::ContainerId& id);
 
   // New containers. Returned are those that are to be used now; what nobody wants is given back.
-  std::vector<Granted> on_allocated(const std::vector<hadoop::Container>& containers,
-                                    base::Instant now);
+  std::vector<hadoop::Container> on_allocated(const std::vector<hadoop::Container>& containers,
+                                              base::Instant now);
   // One has ended. If it was held, it is requested again.
   void on_completed(const hadoop::ContainerId& id);
   void on_rejected(std::int64_t number, base::Instant now);
@@ -95,7 +91,7 @@ class Allocation {
   [[nodiscard]] bool should_ask(std::int64_t number, const Wish& wish) const;
   [[nodiscard]] bool wants_constraint() const;
   void give_back_held();
-  std::vector<Granted> grant_all();
+  std::vector<hadoop::Container> grant_all();
   void add_asks(std::int64_t number, Wish& wish, int containers, hadoop::AllocateRequest& request);
   void deny_hosts(hadoop::AllocateRequest& request);
   std::vector<std::string> hosts_for(std::int64_t number, const ContainerWish& wish) const;

@@ -270,7 +270,7 @@ TEST(Allocation, TwoJobsThatDoNotFitTogetherBothGetTheirTurn) {
       for (int number = 0; number < 5; ++number) jobs.back().want(number, wish());
     }
     std::vector<std::optional<base::Instant>> ends(2);
-    std::vector<std::vector<Allocation::Granted>> granted(2);
+    std::vector<std::vector<hadoop::Container>> granted(2);
     base::Instant now = kStart;
     const auto both_done = [&granted] { return granted[0].size() == 5 && granted[1].size() == 5; };
     for (int step = 0; step < 100'000 && !both_done(); ++step) {
@@ -280,7 +280,7 @@ TEST(Allocation, TwoJobsThatDoNotFitTogetherBothGetTheirTurn) {
         jobs[at].on_time(now);
         scheduler.ask(job, jobs[at].take_request());
         if (!ends[at] || now < *ends[at]) continue;
-        for (const auto& one : granted[at]) scheduler.give_back(one.container.id.id);
+        for (const auto& one : granted[at]) scheduler.give_back(one.id.id);
       }
       const auto given = scheduler.step(random);
       if (!given) continue;

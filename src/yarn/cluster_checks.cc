@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "base/format.h"
 #include "yarn/waiting.h"
@@ -137,18 +138,16 @@ cluster::Check check_variables(const std::map<std::string, std::string>& variabl
 }
 
 std::string missing_for_libhdfs(const std::map<std::string, std::string>& variables) {
+  constexpr std::array<std::pair<const char*, const char*>, 4> kNeeded{
+      {{"JAVA_HOME", ""},
+       {"HADOOP_HDFS_HOME", " (below which lib/native/libhdfs.so is)"},
+       {"CLASSPATH", " ($($HADOOP_HDFS_HOME/bin/hadoop classpath --glob))"},
+       {"LD_LIBRARY_PATH", " ($JAVA_HOME/lib/server, where libjvm.so is)"}}};
   std::vector<std::string> missing;
-  if (value_of(variables, "JAVA_HOME").empty()) missing.emplace_back("JAVA_HOME");
-  if (value_of(variables, "HADOOP_HDFS_HOME").empty()) {
-    missing.emplace_back("HADOOP_HDFS_HOME (below which lib/native/libhdfs.so is)");
+  for (const auto& [name, hint] : kNeeded) {
+    if (value_of(variables, name).empty()) missing.push_back(std::string(name) + hint);
   }
-  if (value_of(variables, "CLASSPATH").empty()) {
-    missing.emplace_back("CLASSPATH ($($HADOOP_HDFS_HOME/bin/hadoop classpath --glob))");
-  }
-  if (value_of(variables, "LD_LIBRARY_PATH").empty()) {
-    missing.emplace_back("LD_LIBRARY_PATH ($JAVA_HOME/lib/server, where libjvm.so is)");
-  }
-  return missing.empty() ? std::string() : base::format("{}", base::join(missing, ", "));
+  return base::format("{}", base::join(missing, ", "));
 }
 
 std::vector<cluster::Check> checks_of(const ClusterView& view, const std::string& asked) {

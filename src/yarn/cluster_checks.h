@@ -10,8 +10,8 @@
 
 #include "base/result.h"
 #include "cluster/check.h"
+#include "hadoop/manager_pages.h"
 #include "hadoop/records.h"
-#include "hadoop/release.h"
 #include "yarn/submission_checks.h"
 
 // The meaning of a cluster's answers for somebody who wants to run jobs there. Pure.

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "yarn/container_end.h"
-#include "yarn/container_resource.h"
+#include "yarn/ends.h"
+#include "yarn/task_container.h"
 
 namespace gangrun::yarn {
 
@@ -12,7 +12,7 @@ namespace {
 
 // Whether the job goes on with fewer tasks than it asks for: then it takes what there is.
 bool is_elastic(const job::JobSpec& spec) {
-  return std::any_of(spec.tasks.begin(), spec.tasks.end(), [](const job::TaskSpec& task) {
+  return std::ranges::any_of(spec.tasks, [](const job::TaskSpec& task) {
     return task.min_instances.has_value() || task.spares > 0;
   });
 }
@@ -52,14 +52,12 @@ ContainerBook::ContainerBook(Options options)
 
 ContainerWish ContainerBook::wish_of(const job::TaskId& task, const cluster::Launch& launch) const {
   const job::TaskSpec& spec = *options_.spec.find(task.type);
-  ContainerWish wish;
-  wish.resource = resource_of(launch.resources);
-  wish.label = spec.label;
-  wish.one_per_node = spec.one_per_node;
-  wish.tag = task.type;
-  if (launch.wanted) wish.host = launch.wanted->host;
-  wish.avoided = launch.avoided;
-  return wish;
+  return {.resource = resource_of(launch.resources),
+          .label = spec.label,
+          .one_per_node = spec.one_per_node,
+          .tag = task.type,
+          .host = launch.wanted ? launch.wanted->host : "",
+          .avoided = launch.avoided};
 }
 
 void ContainerBook::start(const job::TaskId& task, int attempt, cluster::Launch launch) {
@@ -97,8 +95,8 @@ bool ContainerBook::stop(const job::TaskId& task, int attempt, base::Instant now
     tell(job::AgentEnded{task, attempt, job::not_begun(), now});
     return true;
   }
-  const auto running = std::find_if(running_.begin(), running_.end(),
-                                    [&](const auto& entry) { return entry.second.key == key; });
+  const auto running =
+      std::ranges::find_if(running_, [&](const auto& entry) { return entry.second.key == key; });
   if (running == running_.end()) return false;
   // The NodeManager is quick, the ResourceManager is sure: it also reaches a node that comes back.
   // Both leave the time between SIGTERM and SIGKILL to the node (250 ms, if not configured).
@@ -156,30 +154,27 @@ void ContainerBook::on_allocated(const hadoop::AllocateResponse& response, base:
   know(response.node_tokens);
   take_over(response.from_earlier_attempts);
   for (const hadoop::ContainerStatus& status : response.completed) on_completed(status, now);
-  for (const auto& rejected : response.rejected) {
-    allocation_.on_rejected(rejected.allocation_request_id, now);
-  }
-  for (const Allocation::Granted& granted : allocation_.on_allocated(response.allocated, now)) {
+  for (const std::int64_t number : response.rejected) allocation_.on_rejected(number, now);
+  for (const hadoop::Container& granted : allocation_.on_allocated(response.allocated, now)) {
     launch(granted, now);
   }
   look_for_adopted(now);
-  tell_preemption(response.preemption, now);
+  tell_preemption(response.preempted, now);
   tell_waiting(response, now);
 }
 
 // YARN does not say when: it marks a container, tells it with its next answer, and takes it after
 // the configured time unless it is not wanted any more by then. It may repeat itself meanwhile.
-void ContainerBook::tell_preemption(const hadoop::Preemption& preemption, base::Instant now) {
+void ContainerBook::tell_preemption(const std::vector<hadoop::ContainerId>& marked,
+                                    base::Instant now) {
   const auto late = std::min(options_.longest_poll, options_.preemption_wait);
-  for (const auto* marked : {&preemption.strict, &preemption.candidates}) {
-    for (const hadoop::ContainerId& id : *marked) {
-      const auto found = running_.find(id);
-      if (found == running_.end()) continue;
-      Running& running = found->second;
-      if (running.preempted_at && now < *running.preempted_at + options_.preemption_wait) continue;
-      running.preempted_at = now + options_.preemption_wait - late;
-      tell(cluster::PreemptionNotice{running.key.first, running.key.second, *running.preempted_at});
-    }
+  for (const hadoop::ContainerId& id : marked) {
+    const auto found = running_.find(id);
+    if (found == running_.end()) continue;
+    Running& running = found->second;
+    if (running.preempted_at && now < *running.preempted_at + options_.preemption_wait) continue;
+    running.preempted_at = now + options_.preemption_wait - late;
+    tell(cluster::PreemptionNotice{running.key.first, running.key.second, *running.preempted_at});
   }
 }
 
@@ -222,9 +217,8 @@ void ContainerBook::end(const hadoop::ContainerId& id, job::Why why, base::Insta
   tell(job::AgentEnded{key.first, key.second, std::move(why), now, std::move(run)});
 }
 
-void ContainerBook::launch(const Allocation::Granted& granted, base::Instant now) {
-  const hadoop::Container& container = granted.container;
-  const auto found = asked_.find(granted.number);
+void ContainerBook::launch(const hadoop::Container& container, base::Instant now) {
+  const auto found = asked_.find(container.allocation_request_id);
   if (found == asked_.end()) return allocation_.release(container.id);
   Asked asked = std::move(found->second);
   asked_.erase(found);

@@ -105,10 +105,10 @@ class ContainerBook {
   void tell(cluster::Event event) { actions_.emplace_back(std::move(event)); }
   void know(const std::vector<hadoop::NodeToken>& tokens);
   void take_over(const std::vector<hadoop::Container>& containers);
-  void launch(const Allocation::Granted& granted, base::Instant now);
+  void launch(const hadoop::Container& container, base::Instant now);
   void on_completed(const hadoop::ContainerStatus& status, base::Instant now);
   void look_for_adopted(base::Instant now);
-  void tell_preemption(const hadoop::Preemption& preemption, base::Instant now);
+  void tell_preemption(const std::vector<hadoop::ContainerId>& marked, base::Instant now);
   void tell_waiting(const hadoop::AllocateResponse& response, base::Instant now);
   void end(const hadoop::ContainerId& id, job::Why why, base::Instant now,
            std::optional<job::RunEnd> run = std::nullopt);

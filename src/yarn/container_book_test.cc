@@ -428,20 +428,19 @@ TEST_F(ContainerBookTest, ANoticeIsRepeatedWhenItsTimeIsOver) {
   book.start(worker(0), 1, small());
   answer(book, {container_for(7, 0)});
   take(book);
-  const auto mark = [&book](bool strictly, base::Instant now) {
+  const auto mark = [&book](base::Instant now) {
     (void)book.request();
     hadoop::AllocateResponse response;
-    auto& marked = strictly ? response.preemption.strict : response.preemption.candidates;
-    marked = {container_id(7), container_id(99)};
+    response.preempted = {container_id(7), container_id(99)};
     book.on_allocated(response, now);
   };
-  mark(true, kStart);
+  mark(kStart);
   // It may have been marked when we had just asked.
   EXPECT_THAT(take(book), ElementsAre("notice worker:0/1 14000"));
-  mark(false, kStart + seconds(1));
-  mark(true, kStart + seconds(28));
+  mark(kStart + seconds(1));
+  mark(kStart + seconds(28));
   EXPECT_THAT(take(book), IsEmpty());
-  mark(false, kStart + seconds(29));
+  mark(kStart + seconds(29));
   EXPECT_THAT(take(book), ElementsAre("notice worker:0/1 43000"));
 }
 
@@ -453,7 +452,7 @@ TEST_F(ContainerBookTest, AShortWaitIsOverAtOnce) {
   book.adopt(worker(0), 1, handle(7), kStart);
   (void)book.request();
   hadoop::AllocateResponse response;
-  response.preemption.strict = {container_id(7)};
+  response.preempted = {container_id(7)};
   book.on_allocated(response, kStart);
   EXPECT_THAT(take(book), ElementsAre("notice worker:0/1 0"));
 }
@@ -464,7 +463,7 @@ TEST_F(ContainerBookTest, ATaskThatYarnCannotPlaceIsAskedForAgain) {
   book.start(worker(0), 1, small());
   (void)book.request();
   hadoop::AllocateResponse response;
-  response.rejected.emplace_back().allocation_request_id = 0;
+  response.rejected.push_back(0);
   book.on_allocated(response, kStart);
   EXPECT_FALSE(book.has_more_to_ask());
   book.on_time(kStart + kRejectedPause);

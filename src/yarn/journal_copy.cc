@@ -95,12 +95,10 @@ void JournalCopy::on_part(std::uint64_t end, const Result<>& stored) {
       stored.error().message);
   if (!failing_since_) {
     failing_since_ = now;
-    const std::string sentence = base::format(
+    logger_.warning(
         "the journal cannot be copied to the cluster's file system, nothing new is started until "
         "it can: {}",
         stored.error().message);
-    logger_.warning("{}", sentence);
-    options_.warn(sentence);
   }
   const std::chrono::seconds limit = hurried_ ? kLastCopyTimeout : kCopyTimeout;
   if (now - *failing_since_ > limit) {
@@ -113,10 +111,7 @@ void JournalCopy::give_up(const std::string& why) {
   given_up_ = true;
   trouble_.clear();
   timer_.reset();
-  const std::string sentence =
-      base::format("the journal is no longer copied {}; a new master could not take over", why);
-  logger_.error("{}", sentence);
-  options_.warn(sentence);
+  logger_.error("the journal is no longer copied {}; a new master could not take over", why);
   if (!busy_) release();
 }
 

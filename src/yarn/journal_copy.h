@@ -38,7 +38,6 @@ class JournalCopy final : public journal::FarCopy {
     std::string segment_path;  // of the local segment
     int segment = 1;
     std::string folder;  // of the copy; exists
-    std::function<void(const std::string& sentence)> warn;
   };
 
   JournalCopy(net::EventLoop& loop, base::Logger& logger, hadoop::WebHdfs files, Options options);

@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -17,31 +16,14 @@ namespace {
 
 using base::Result;
 
-// A folder of this process, which goes with it.
-class OwnFolder {
- public:
-  static Result<std::unique_ptr<OwnFolder>> make() {
-    std::error_code failed;
-    std::string path = std::filesystem::temp_directory_path(failed).string();
-    if (failed) path = "/tmp";
-    path += "/gangrun-journal-XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr) {
-      return base::from_errno(errno, "make the folder " + path);
-    }
-    return std::make_unique<OwnFolder>(path);
-  }
-  explicit OwnFolder(std::string path) : path_(std::move(path)) {}
-  OwnFolder(const OwnFolder&) = delete;
-  OwnFolder& operator=(const OwnFolder&) = delete;
-  ~OwnFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  const std::string path_;
-};
+Result<std::string> make_own_folder() {
+  std::error_code failed;
+  std::string path = std::filesystem::temp_directory_path(failed).string();
+  if (failed) path = "/tmp";
+  path += "/gangrun-journal-XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr) return base::from_errno(errno, "make the folder " + path);
+  return path;
+}
 
 }  // namespace
 
@@ -49,9 +31,13 @@ Result<std::optional<job::JobStatus>> read_left_journal(hadoop::WebHdfs& files,
                                                         const std::string& folder,
                                                         const base::Clock& clock,
                                                         base::Instant deadline) {
-  GANGRUN_ASSIGN(const auto copy, OwnFolder::make());
-  GANGRUN_TRY(fetch_journal(files, folder, copy->path(), deadline));
-  return journal::left_behind(copy->path(), clock.now(), clock.wall_now());
+  GANGRUN_ASSIGN(const std::string copy, make_own_folder());
+  const Result<> fetched = fetch_journal(files, folder, copy, deadline);
+  Result<std::optional<job::JobStatus>> left = std::nullopt;
+  if (fetched.ok()) left = journal::left_behind(copy, clock.now(), clock.wall_now());
+  std::error_code ignored;
+  std::filesystem::remove_all(copy, ignored);
+  return fetched.ok() ? std::move(left) : fetched.error();
 }
 
 job::JobStatus status_without_master(job::JobStatus by_yarn,

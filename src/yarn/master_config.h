@@ -85,9 +85,9 @@ struct YarnMasterConfig {
   std::string principal{};
   std::string krb5_config{};  // the client's KRB5_CONFIG; used where the node has that file
   // The files of every task's container, by the name of the link; the agent among them.
-  std::map<std::string, hadoop::LocalResource> files;
+  hadoop::LocalResources files;
   // The further files of those of one type.
-  std::map<std::string, std::map<std::string, hadoop::LocalResource>> archives;
+  std::map<std::string, hadoop::LocalResources> archives;
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
@@ -107,7 +107,10 @@ struct YarnMasterConfig {
         base::row("archives", &YarnMasterConfig::archives));
   }
   // The certificate's fingerprint follows from it.
-  base::Result<> complete();
+  base::Result<> complete() {
+    GANGRUN_ASSIGN(certificate.fingerprint, net::fingerprint_of(certificate.certificate_pem));
+    return {};
+  }
 };
 
 }  // namespace gangrun::yarn

@@ -35,6 +35,15 @@ std::string url_of(const TrialPlace& place, const std::string& file) {
   return base::format("{}{}/{}", hadoop::to_string(place.file_system), place.folder, file);
 }
 
+std::vector<std::string> tensorflow_urls(const std::vector<TrialPlace>& places,
+                                         const std::string& file) {
+  std::vector<std::string> urls;
+  for (const TrialPlace& place : places) {
+    if (place.file_system.scheme == "hdfs") urls.push_back(url_of(place, file));
+  }
+  return urls;
+}
+
 cluster::Check try_file(const TrialPlace& place, const hadoop::WebHdfsOptions& access,
                         const std::string& file, const std::string& where,
                         const base::Clock& clock) {

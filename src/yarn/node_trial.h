@@ -46,6 +46,10 @@ struct TrialPlace {
 // "hdfs://name/folder/file".
 std::string url_of(const TrialPlace& place, const std::string& file);
 
+// Those of a file of this name in each place, where TensorFlow may write it.
+std::vector<std::string> tensorflow_urls(const std::vector<TrialPlace>& places,
+                                         const std::string& file);
+
 // The tasks of a container's trial.
 struct NodeTrial {
   std::vector<TrialPlace> places;

@@ -11,8 +11,8 @@
 #include "base/terminal_text.h"
 #include "hadoop/class_path.h"
 #include "job/described.h"
-#include "yarn/container_resource.h"
 #include "yarn/submission_checks.h"
+#include "yarn/task_container.h"
 #include "yarn/uploads.h"
 #include "yarn/yarn_options.h"
 
@@ -30,9 +30,8 @@ bool is_for_master(const std::string& name) {
       "fs.defaultFS", "dfs.namenode.",         "dfs.nameservices",     "dfs.ha.",
       "dfs.http",     "yarn.resourcemanager.", "yarn.scheduler.fair.", hadoop::kClassPathProperty,
       "yarn.http.",   "yarn.web-proxy.",       "yarn.log.server."};
-  return name.starts_with("hadoop.") ||
-         std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                     [&name](std::string_view prefix) { return name.starts_with(prefix); });
+  const auto begins = [&name](std::string_view prefix) { return name.starts_with(prefix); };
+  return name.starts_with("hadoop.") || std::ranges::any_of(kPrefixes, begins);
 }
 
 }  // namespace

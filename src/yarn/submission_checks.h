@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "hadoop/manager_pages.h"
 #include "hadoop/records.h"
-#include "hadoop/release.h"
 #include "job/spec.h"
-#include "yarn/container_resource.h"
+#include "yarn/task_container.h"
 
 namespace gangrun::yarn {
 

@@ -51,7 +51,6 @@ TEST(Submission, WhatTheJobLeavesOpenIsDecided) {
   EXPECT_EQ(made.priority, std::nullopt);
   EXPECT_EQ(made.max_attempts, 2);
   EXPECT_EQ(made.attempt_failures_validity_ms, 3'600'000);
-  EXPECT_TRUE(made.keep_containers);
   EXPECT_EQ(made.type, "GANGRUN");
 }
 

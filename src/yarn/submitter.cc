@@ -8,9 +8,8 @@
 #include "base/pause.h"
 #include "hadoop/token_source.h"
 #include "job/described.h"
-#include "jobfile/place_rules.h"
-#include "yarn/container_runtime.h"
 #include "yarn/submission.h"
+#include "yarn/task_container.h"
 #include "yarn/yarn_options.h"
 
 namespace gangrun::yarn {
@@ -24,10 +23,6 @@ constexpr std::chrono::hours kCertificateValidity(24 * 366);
 constexpr std::chrono::seconds kAnswerTimeout(20);
 // Passable, so that the nodes find what is public below it; what else is there is the user's own.
 constexpr std::uint32_t kRootFolder = 0711;
-
-bool has_outputs(const job::JobSpec& spec) {
-  return jobfile::find_asked(spec, jobfile::Feature::kOutputs).has_value();
-}
 
 }  // namespace
 
@@ -103,7 +98,7 @@ Result<> YarnSubmitter::add_tokens(const Submitting& job, Uploads& uploads,
   config.krb5_config = job.krb5_config;
   const base::Instant deadline = clock_.now() + kUploadTimeout;
   GANGRUN_ASSIGN(master.local_resources[kClientLink],
-                 uploads.put_client(job.client_program, deadline));
+                 uploads.put_program(job.client_program, kClientLink, deadline));
   GANGRUN_ASSIGN(master.local_resources[kKeytabLink],
                  uploads.put_own(job.keytab, config.staging_folder, kKeytabLink, deadline));
   return {};

@@ -4,7 +4,7 @@
 #include "base/strings.h"
 #include "hadoop/launch_script.h"
 #include "job/described.h"
-#include "yarn/container_runtime.h"
+#include "yarn/task_container.h"
 #include "yarn/yarn_options.h"
 
 namespace gangrun::yarn {

@@ -1,7 +1,6 @@
 #include "yarn/uploads.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,18 +27,11 @@ using base::Result;
 // A keytab of a few keys has a few hundred bytes.
 constexpr std::size_t kMaxOwnBytes = std::size_t{4} << 20U;
 
-Result<std::uint64_t> size_of(int fd, const std::string& what) {
-  struct stat info {};
-  if (::fstat(fd, &info) != 0) return base::from_errno(errno, what);
-  return static_cast<std::uint64_t>(info.st_size);
-}
-
 Result<hadoop::Content> content_of(const std::string& name, int fd) {
-  hadoop::Content content;
-  content.name = name;
-  content.file.fd = fd;
-  GANGRUN_ASSIGN(content.file.length, size_of(fd, name));
-  return content;
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return base::from_errno(errno, name);
+  return hadoop::Content{
+      .name = name, .digest = {}, .file = {fd, 0, static_cast<std::uint64_t>(info.st_size)}};
 }
 
 // The name of an archive there, whatever its name is here: nodes go by the ending, and one
@@ -50,13 +42,6 @@ std::string packed_name(const std::string& path) {
     if (name.ends_with(ending)) return std::string("archive") + ending;
   }
   return "archive.tar.gz";
-}
-
-// "/user/ana/x" of "hdfs://name/user/ana/x".
-std::string path_of(const std::string& url) {
-  const std::size_t authority = url.find("://");
-  const std::size_t slash = authority == std::string::npos ? 0 : url.find('/', authority + 3);
-  return slash == std::string::npos ? std::string("/") : url.substr(slash);
 }
 
 }  // namespace
@@ -72,10 +57,10 @@ Uploads::Uploads(const hadoop::Configuration& configuration, hadoop::WebHdfs& fi
       digests_(digests),
       progress_(std::move(progress)) {}
 
-Result<std::map<std::string, hadoop::LocalResource>> Uploads::put(
-    const std::string& agent_program, const jobfile::ShippedFiles& shipped,
-    base::Instant deadline) {
-  std::map<std::string, hadoop::LocalResource> resources;
+Result<hadoop::LocalResources> Uploads::put(const std::string& agent_program,
+                                            const jobfile::ShippedFiles& shipped,
+                                            base::Instant deadline) {
+  hadoop::LocalResources resources;
   GANGRUN_ASSIGN(resources[kAgentLink], put_program(agent_program, kAgentLink, deadline));
   GANGRUN_TRY(put_files(shipped.local, deadline, resources));
   for (const jobfile::ClusterFile& file : shipped.there) {
@@ -104,24 +89,15 @@ Result<hadoop::LocalResource> Uploads::ensure(const std::string& base,
   return found.resource;
 }
 
-Result<hadoop::LocalResource> Uploads::put_client(const std::string& path, base::Instant deadline) {
-  return put_program(path, kClientLink, deadline);
-}
-
 Result<hadoop::LocalResource> Uploads::put_own(const std::string& path, const std::string& folder,
                                                const char* link, base::Instant deadline) {
   GANGRUN_ASSIGN(std::string bytes, base::read_file(path, kMaxOwnBytes));
   const base::Secret content(std::move(bytes));
-  hadoop::LocalResource resource;
-  resource.scheme = files_.file_system().scheme;
-  resource.host = files_.file_system().host;
-  resource.port = files_.file_system().port;
-  resource.path = base::format("{}/{}", folder, link);
+  const std::string to = base::format("{}/{}", folder, link);
   // Not by its contents: such a file would stay for the next job.
-  GANGRUN_TRY(files_.create(resource.path, content.reveal(), {.permission = 0600}, deadline));
-  GANGRUN_ASSIGN(const hadoop::FileStatus status, files_.status(resource.path, deadline));
-  resource.size = static_cast<std::int64_t>(status.length);
-  resource.timestamp = status.modification_time;
+  GANGRUN_TRY(files_.create(to, content.reveal(), {.permission = 0600}, deadline));
+  GANGRUN_ASSIGN(const hadoop::FileStatus status, files_.status(to, deadline));
+  hadoop::LocalResource resource = hadoop::resource_of(files_.file_system(), to, status);
   resource.visibility = hadoop::Visibility::kApplication;
   return resource;
 }
@@ -138,7 +114,7 @@ Result<hadoop::LocalResource> Uploads::put_program(const std::string& path, cons
 }
 
 Result<> Uploads::put_files(const std::vector<jobfile::LocalFile>& files, base::Instant deadline,
-                            std::map<std::string, hadoop::LocalResource>& resources) {
+                            hadoop::LocalResources& resources) {
   const Bundles bundles =
       bundles_of(files, [](const std::string& path) { return bytes_below(path, kOwnBundleBytes); });
   if (!bundles.common.empty()) {
@@ -166,7 +142,6 @@ Result<hadoop::LocalResource> Uploads::put_archive(const std::vector<jobfile::Lo
   const base::UniqueFd archive(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!archive.valid()) return base::from_errno(errno, base::format("make a file in {}", folder));
   std::vector<hadoop::ArchiveSource> sources;
-  sources.reserve(files.size());
   for (const jobfile::LocalFile& file : files) sources.push_back({file.name, file.path});
   GANGRUN_TRY(hadoop::write_archive(sources, {}, [&archive](std::string_view bytes) {
     return base::write_all(archive.get(), bytes, "the archive of the job's files");
@@ -187,10 +162,10 @@ Result<hadoop::LocalResource> Uploads::put_file(const std::string& path, const s
   return ensure(paths_.cache(), hadoop::Visibility::kPrivate, std::move(content), shown, deadline);
 }
 
-Result<std::map<std::string, std::map<std::string, hadoop::LocalResource>>> Uploads::put_archives(
+Result<std::map<std::string, hadoop::LocalResources>> Uploads::put_archives(
     const std::vector<jobfile::ShippedArchive>& archives, base::Instant deadline) {
-  std::map<std::string, hadoop::LocalResource> known;  // by source: types share them
-  std::map<std::string, std::map<std::string, hadoop::LocalResource>> resources;
+  hadoop::LocalResources known;  // by source: types share them
+  std::map<std::string, hadoop::LocalResources> resources;
   for (const jobfile::ShippedArchive& archive : archives) {
     if (!known.contains(archive.source)) {
       const bool is_there = jobfile::is_cluster_url(archive.source);
@@ -211,24 +186,18 @@ Result<hadoop::LocalResource> Uploads::find_there(const std::string& key, const 
                                                   base::Instant deadline) {
   GANGRUN_ASSIGN(const hadoop::FileSystem system, hadoop::find_file_system(configuration_, url));
   hadoop::WebHdfs files(system, hadoop::web_hdfs_options(account_));
-  const std::string path = path_of(url);
+  const std::string path = hadoop::path_of(url);
   const auto status = files.status(path, deadline);
-  if (!status.ok())
+  if (!status.ok()) {
     return base::invalid_argument(base::format("{}: {}", key, status.error().message));
+  }
   if (status->is_folder) {
     return base::invalid_argument(
         base::format("{}: {} is a folder; allowed on the cluster's file system: files, and "
                      "archives of folders",
                      key, url));
   }
-  hadoop::LocalResource resource;
-  resource.scheme = system.scheme;
-  resource.host = system.host;
-  resource.port = system.port;
-  resource.path = path;
-  resource.size = static_cast<std::int64_t>(status->length);
-  resource.timestamp = status->modification_time;
-  return resource;
+  return hadoop::resource_of(system, path, *status);
 }
 
 }  // namespace gangrun::yarn

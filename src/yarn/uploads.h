@@ -49,31 +49,30 @@ class Uploads {
           const std::string& digests, Progress progress);
 
   // The files of each container, by the name of the link.
-  base::Result<std::map<std::string, hadoop::LocalResource>> put(
-      const std::string& agent_program, const jobfile::ShippedFiles& shipped,
-      base::Instant deadline);
+  base::Result<hadoop::LocalResources> put(const std::string& agent_program,
+                                           const jobfile::ShippedFiles& shipped,
+                                           base::Instant deadline);
 
-  // The program `gangrun`, for a master that has to get tokens.
-  base::Result<hadoop::LocalResource> put_client(const std::string& path, base::Instant deadline);
+  // A program that is nobody's secret.
+  base::Result<hadoop::LocalResource> put_program(const std::string& path, const char* name,
+                                                  base::Instant deadline);
   // A small file into the job's own folder, for nobody but the job's user.
   base::Result<hadoop::LocalResource> put_own(const std::string& path, const std::string& folder,
                                               const char* link, base::Instant deadline);
 
   // The further files of the containers of a task type, by the name of the link. Each archive is
   // its own private file, and is not read again where it has not changed.
-  base::Result<std::map<std::string, std::map<std::string, hadoop::LocalResource>>> put_archives(
+  base::Result<std::map<std::string, hadoop::LocalResources>> put_archives(
       const std::vector<jobfile::ShippedArchive>& archives, base::Instant deadline);
 
  private:
   // `stored` is what the file is called there; it is not read again where it has not changed.
   base::Result<hadoop::LocalResource> put_file(const std::string& path, const std::string& stored,
                                                const std::string& shown, base::Instant deadline);
-  base::Result<hadoop::LocalResource> put_program(const std::string& path, const char* name,
-                                                  base::Instant deadline);
   base::Result<hadoop::LocalResource> put_archive(const std::vector<jobfile::LocalFile>& files,
                                                   const std::string& shown, base::Instant deadline);
   base::Result<> put_files(const std::vector<jobfile::LocalFile>& files, base::Instant deadline,
-                           std::map<std::string, hadoop::LocalResource>& resources);
+                           hadoop::LocalResources& resources);
   // `key` is the job file's.
   base::Result<hadoop::LocalResource> find_there(const std::string& key, const std::string& url,
                                                  base::Instant deadline);

@@ -1,7 +1,6 @@
 #include "yarn/waiting.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/format.h"
 #include "base/strings.h"
@@ -33,20 +32,28 @@ std::string resource_words(const hadoop::Resource& resource) {
   return text;
 }
 
+std::string container_words(const hadoop::Resource& resource,
+                            const std::optional<std::string>& label, bool one_per_node) {
+  return base::format("{}{}{}", resource_words(resource),
+                      label && !label->empty() ? ", label " + *label : "",
+                      one_per_node ? ", one on a node" : "");
+}
+
+std::string counted_words(const std::map<std::string, int>& counts) {
+  std::vector<std::string> parts;
+  for (const auto& [text, count] : counts) parts.push_back(base::format("{} of {}", count, text));
+  return base::format("{}", base::join(parts, "; "));
+}
+
 std::string asked_words(const job::JobSpec& spec) {
   std::map<std::string, int> asked;
   for (const job::TaskSpec& task : spec.tasks) {
     for (int index = 0; index < task.slots(); ++index) {
-      std::string text = resource_words(resource_of(task.resources_of(index)));
-      if (task.label && !task.label->empty()) text += base::format(", label {}", *task.label);
-      if (task.one_per_node) text += ", one on a node";
-      ++asked[text];
+      const hadoop::Resource resource = resource_of(task.resources_of(index));
+      ++asked[container_words(resource, task.label, task.one_per_node)];
     }
   }
-  std::vector<std::string> parts;
-  parts.reserve(asked.size());
-  for (const auto& [text, count] : asked) parts.push_back(base::format("{} of {}", count, text));
-  return base::format("{}", base::join(parts, "; "));
+  return counted_words(asked);
 }
 
 std::set<std::string> labels_of(const job::JobSpec& spec) {

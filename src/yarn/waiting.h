@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,7 +16,12 @@ namespace gangrun::yarn {
 
 // "2048 MiB, 1 vcore, 1 yarn.io/gpu".
 std::string resource_words(const hadoop::Resource& resource);
-// "2 of 2048 MiB, 1 vcore; 1 of 4096 MiB, 2 vcores, label gpu": of all tasks together.
+// The same with the node that it needs: "2048 MiB, 1 vcore, label gpu, one on a node".
+std::string container_words(const hadoop::Resource& resource,
+                            const std::optional<std::string>& label, bool one_per_node);
+// "2 of 2048 MiB, 1 vcore; 1 of 4096 MiB, 2 vcores, label gpu".
+std::string counted_words(const std::map<std::string, int>& counts);
+// Those of all tasks together.
 std::string asked_words(const job::JobSpec& spec);
 // The node labels that the job's tasks name.
 std::set<std::string> labels_of(const job::JobSpec& spec);

@@ -7,7 +7,6 @@
 #include "base/format.h"
 #include "hadoop/aggregated_logs.h"
 #include "wire/rest_client.h"
-#include "yarn/line_filter.h"
 #include "yarn/task_lines.h"
 #include "yarn/yarn_site.h"
 

@@ -28,10 +28,13 @@ using Problem = jobfile::Problem;
 
 bool is_visible(char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7F; }
 
+// A text without blanks.
+bool is_word(const std::string& text) {
+  return base::is_valid_utf8(text) && std::ranges::all_of(text, is_visible);
+}
+
 Found check_queue_name(const std::string& queue) {
-  const bool fits = queue.size() <= kMaxQueueBytes && base::is_valid_utf8(queue) &&
-                    std::all_of(queue.begin(), queue.end(), is_visible);
-  if (fits) return std::nullopt;
+  if (queue.size() <= kMaxQueueBytes && is_word(queue)) return std::nullopt;
   return Problem{"yarn.queue",
                  base::format("{} is not the name of a queue; allowed: a text without blanks, at "
                               "most {} bytes, for example root.research",
@@ -45,10 +48,10 @@ Found check_tags(const std::vector<std::string>& tags) {
   }
   std::set<std::string> seen;
   for (const std::string& tag : tags) {
-    const bool fits = !tag.empty() && tag.size() <= kMaxTagBytes &&
-                      std::all_of(tag.begin(), tag.end(), [](char c) {
-                        return is_visible(c) && static_cast<unsigned char>(c) < 0x7F && c != ',';
-                      });
+    const bool fits =
+        !tag.empty() && tag.size() <= kMaxTagBytes && std::ranges::all_of(tag, [](char c) {
+          return is_visible(c) && static_cast<unsigned char>(c) < 0x7F && c != ',';
+        });
     if (!fits) {
       return Problem{"yarn.tags",
                      base::format("{} is not a tag; allowed: ASCII without blanks and ',', 1 to {} "
@@ -64,9 +67,8 @@ Found check_tags(const std::vector<std::string>& tags) {
 
 Found check_acl(const std::string& acl, const std::string& path) {
   if (auto found = check_text(acl, path)) return found;
-  const bool is_line =
-      std::all_of(acl.begin(), acl.end(), [](char c) { return c == ' ' || is_visible(c); });
-  if (is_line) return std::nullopt;
+  const auto fits = [](char c) { return c == ' ' || is_visible(c); };
+  if (std::ranges::all_of(acl, fits)) return std::nullopt;
   return Problem{
       path, base::format("{} has a control character; allowed: \"user,user group,group\", or *",
                          in_quotes(acl))};
@@ -78,9 +80,8 @@ Found check_file_systems(const std::vector<std::string>& urls) {
                    base::format("{} are more than the limit of {}", urls.size(), kMaxFileSystems)};
   }
   for (const std::string& url : urls) {
-    const bool fits = url.find("://") != std::string::npos && url.find("://") > 0 &&
-                      base::is_valid_utf8(url) && std::all_of(url.begin(), url.end(), is_visible);
-    if (!fits) {
+    const std::size_t scheme = url.find("://");
+    if (scheme == std::string::npos || scheme == 0 || !is_word(url)) {
       return Problem{"yarn.file_systems",
                      base::format("{} is not the address of a file system; allowed: "
                                   "hdfs://host:port, hdfs://nameservice",
@@ -93,8 +94,7 @@ Found check_file_systems(const std::vector<std::string>& urls) {
 // Checks no more than that a user's name is a text without blanks: Kerberos and the cluster know
 // better what is in it.
 Found check_name_of_user(const std::string& name, const std::string& path) {
-  const bool fits = base::is_valid_utf8(name) && std::all_of(name.begin(), name.end(), is_visible);
-  if (fits) return std::nullopt;
+  if (is_word(name)) return std::nullopt;
   return Problem{path,
                  base::format("{} is not a name; allowed: a text without blanks", in_quotes(name))};
 }

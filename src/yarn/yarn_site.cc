@@ -11,7 +11,7 @@
 #include "job/described.h"
 #include "wire/messages.h"
 #include "wire/rest_client.h"
-#include "yarn/application_end.h"
+#include "yarn/ends.h"
 #include "yarn/left_journal.h"
 #include "yarn/waiting.h"
 #include "yarn/yarn_logs.h"

@@ -34,7 +34,7 @@ base::Result<job::ZooKeeper> with_defaults_of(const job::ZooKeeper& zookeeper,
   return full;
 }
 
-std::vector<RegistryAdministrator> registry_administrators(
+std::vector<mirror::Administrator> registry_administrators(
     const hadoop::Configuration& configuration, const RegistryLogin& login) {
   const bool is_secure = configuration.boolean("hadoop.registry.secure", false).value_or(false);
   const std::string realm = configuration.get_or("hadoop.registry.kerberos.realm", login.realm);
@@ -42,11 +42,11 @@ std::vector<RegistryAdministrator> registry_administrators(
   if (texts.empty()) texts = configuration.list(kDocumentedAccounts);
   if (texts.empty() && is_secure)
     texts = {"sasl:yarn@", "sasl:mapred@", "sasl:hdfs@", "sasl:hadoop@"};
-  std::vector<RegistryAdministrator> found;
+  std::vector<mirror::Administrator> found;
   for (const std::string& text : texts) {
     const std::size_t colon = text.find(':');
     if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) continue;
-    RegistryAdministrator one{text.substr(0, colon), text.substr(colon + 1)};
+    mirror::Administrator one{text.substr(0, colon), text.substr(colon + 1)};
     const bool is_sasl = one.scheme == "sasl";
     if (is_sasl && one.id.ends_with('@')) {
       if (realm.empty()) continue;

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "hadoop/configuration.h"
 #include "job/spec.h"
+#include "mirror/zookeeper_tree.h"
 
 namespace gangrun::yarn {
 
@@ -13,14 +14,6 @@ namespace gangrun::yarn {
 // kInvalidArgument where neither names any host.
 base::Result<job::ZooKeeper> with_defaults_of(const job::ZooKeeper& zookeeper,
                                               const hadoop::Configuration& configuration);
-
-// One who administers YARN's registry: an id of ZooKeeper's ACLs.
-struct RegistryAdministrator {
-  std::string scheme{};
-  std::string id{};
-
-  friend bool operator==(const RegistryAdministrator&, const RegistryAdministrator&) = default;
-};
 
 // A job's login by SASL at ZooKeeper.
 struct RegistryLogin {
@@ -33,7 +26,7 @@ struct RegistryLogin {
 // the registry is secure, or the job logs in by SASL: other servers refuse them. As Hadoop's
 // RegistrySecurity has it, a name that ends with "@" is of hadoop.registry.kerberos.realm, or else
 // of the login's realm; without any it is left out.
-std::vector<RegistryAdministrator> registry_administrators(
+std::vector<mirror::Administrator> registry_administrators(
     const hadoop::Configuration& configuration, const RegistryLogin& login);
 
 }  // namespace gangrun::yarn

@@ -52,22 +52,22 @@ TEST(ZooKeeperDefaults, AdministratorsAreThoseOfHadoopsRegistry) {
   site.set("hadoop.registry.system.acls",
            "sasl:yarn@, digest:ann:HASH=, sasl:x@R, world:anyone, :, sasl:");
   site.set("hadoop.registry.kerberos.realm", "EXAMPLE.COM");
-  const RegistryAdministrator ann{"digest", "ann:HASH="};
+  const mirror::Administrator ann{"digest", "ann:HASH="};
   EXPECT_THAT(registry_administrators(site, {}), ElementsAre(ann));
   site.set("hadoop.registry.secure", "true");
   EXPECT_THAT(registry_administrators(site, {}),
-              ElementsAre(RegistryAdministrator{"sasl", "yarn@EXAMPLE.COM"}, ann,
-                          RegistryAdministrator{"sasl", "x@R"}));
+              ElementsAre(mirror::Administrator{"sasl", "yarn@EXAMPLE.COM"}, ann,
+                          mirror::Administrator{"sasl", "x@R"}));
 }
 
 TEST(ZooKeeperDefaults, AJobThatLogsInShowsItselfToAdministratorsOfItsRealm) {
   hadoop::Configuration site;
   site.set("hadoop.registry.system.acls", "sasl:yarn@, sasl:x@R");
   EXPECT_THAT(registry_administrators(site, {.is_there = true, .realm = "MINE"}),
-              ElementsAre(RegistryAdministrator{"sasl", "yarn@MINE"},
-                          RegistryAdministrator{"sasl", "x@R"}));
+              ElementsAre(mirror::Administrator{"sasl", "yarn@MINE"},
+                          mirror::Administrator{"sasl", "x@R"}));
   EXPECT_THAT(registry_administrators(site, {.is_there = true}),
-              ElementsAre(RegistryAdministrator{"sasl", "x@R"}));
+              ElementsAre(mirror::Administrator{"sasl", "x@R"}));
 }
 
 // core-default.xml names system.acls; RegistryConstants, and so all of Hadoop, system.accounts.
@@ -76,16 +76,16 @@ TEST(ZooKeeperDefaults, AdministratorsAreThoseOfTheNameThatHadoopReads) {
   site.set("hadoop.registry.secure", "true");
   site.set("hadoop.registry.kerberos.realm", "R");
   EXPECT_THAT(registry_administrators(site, {}),
-              ElementsAre(RegistryAdministrator{"sasl", "yarn@R"},
-                          RegistryAdministrator{"sasl", "mapred@R"},
-                          RegistryAdministrator{"sasl", "hdfs@R"},
-                          RegistryAdministrator{"sasl", "hadoop@R"}));
+              ElementsAre(mirror::Administrator{"sasl", "yarn@R"},
+                          mirror::Administrator{"sasl", "mapred@R"},
+                          mirror::Administrator{"sasl", "hdfs@R"},
+                          mirror::Administrator{"sasl", "hadoop@R"}));
   site.set("hadoop.registry.system.acls", "sasl:documented@");
   EXPECT_THAT(registry_administrators(site, {}),
-              ElementsAre(RegistryAdministrator{"sasl", "documented@R"}));
+              ElementsAre(mirror::Administrator{"sasl", "documented@R"}));
   site.set("hadoop.registry.system.accounts", "sasl:read@");
   EXPECT_THAT(registry_administrators(site, {}),
-              ElementsAre(RegistryAdministrator{"sasl", "read@R"}));
+              ElementsAre(mirror::Administrator{"sasl", "read@R"}));
 }
 
 }  // namespace

@@ -40,8 +40,7 @@ base::Json json_of(const hadoop::FileStatus& status) {
           {"folder", status.is_folder},
           {"length", status.length},
           {"time", status.modification_time},
-          {"permission", base::format("{:o}", status.permission)},
-          {"owner", status.owner}};
+          {"permission", base::format("{:o}", status.permission)}};
 }
 
 struct LocalFile {
@@ -95,10 +94,10 @@ class Probe {
                  {"list", {1, &Probe::list}},       {"home", {0, &Probe::home}},
                  {"folders", {2, &Probe::folders}}, {"put", {3, &Probe::put}},
                  {"get", {1, &Probe::get}},         {"range", {3, &Probe::range}},
-                 {"append", {2, &Probe::append}},   {"rename", {2, &Probe::rename}},
-                 {"remove", {1, &Probe::remove}},   {"time", {2, &Probe::time}},
-                 {"token", {2, &Probe::token}},     {"ensure", {3, &Probe::ensure}},
-                 {"clean", {2, &Probe::clean}},     {"logs", {1, &Probe::logs}}};
+                 {"rename", {2, &Probe::rename}},   {"remove", {1, &Probe::remove}},
+                 {"time", {2, &Probe::time}},       {"token", {2, &Probe::token}},
+                 {"ensure", {3, &Probe::ensure}},   {"clean", {2, &Probe::clean}},
+                 {"logs", {1, &Probe::logs}}};
     const auto found = commands.find(command);
     if (found == commands.end() || found->second.first != words.size()) {
       return base::invalid_argument("unknown command, or not its number of words: " + command);
@@ -151,7 +150,6 @@ class Probe {
     write(bytes);
     return {};
   }
-  base::Result<> append(const Words& words) { return hdfs_.append(words[0], words[1], deadline()); }
   base::Result<> rename(const Words& words) { return hdfs_.rename(words[0], words[1], deadline()); }
   base::Result<> remove(const Words& words) {
     GANGRUN_ASSIGN(const bool removed, hdfs_.remove(words[0], true, deadline()));

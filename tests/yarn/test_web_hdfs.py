@@ -86,8 +86,6 @@ def test_a_file_goes_and_comes_back(probe, place, tmp_path):
     assert probe.well("get", path).output == content
     assert probe.well("range", path, 1_000_000, 1000).output == content[1_000_000:1_001_000]
     assert probe.well("range", path, len(content) - 5, 1000).output == content[-5:]
-    probe.well("append", path, "more")
-    assert probe.well("range", path, len(content), 10).output == b"more"
 
 
 def test_folders_names_modes_and_times(probe, place, tmp_path):
@@ -110,7 +108,6 @@ def test_every_refusal_has_its_code(probe, place, tmp_path, hadoop):
     probe.well("put", file, f"{place}/too", "600")
     assert f"{place}/none" in probe.refused("not_found", "status", f"{place}/none")
     probe.refused("not_found", "get", f"{place}/none")
-    probe.refused("not_found", "append", f"{place}/none", "x")
     probe.refused("not_found", "rename", f"{place}/none", f"{place}/x")
     probe.refused("already_exists", "put", file, f"{place}/there", "600")
     probe.refused("already_exists", "rename", f"{place}/too", f"{place}/there")

@@ -101,10 +101,12 @@ class Master {
     return results.at(0);
   }
 
-  base::Result<hadoop::ContainerStatus> status(std::int64_t number) {
+  bool runs(std::int64_t number) {
     const hadoop::Container& container = containers_.at(number);
-    return hadoop::NodeManagerClient(container.node, tokens_.at(container.node))
-        .status(container.id, soon());
+    const auto statuses = hadoop::NodeManagerClient(container.node, tokens_.at(container.node))
+                              .statuses({container.id}, soon());
+    return statuses.ok() && statuses->size() == 1 &&
+           statuses->front().state == hadoop::ContainerState::kRunning;
   }
 
   base::Result<> stop(std::int64_t number) {
@@ -156,10 +158,7 @@ void use_containers(Master& master, Report& report) {
   report.good("start.1", master.start(1, "test \"$GREETING\" = hello && exit 7"));
   report.good("start.2", master.start(2, "exec sleep 1000"));
   report.good("start.2.again", master.start(2, "exec sleep 1000"));
-  const bool runs = await([&] {
-    const auto status = master.status(2);
-    return status.ok() && status->state == hadoop::ContainerState::kRunning;
-  });
+  const bool runs = await([&] { return master.runs(2); });
   report.say("status.2", runs ? "running" : "no");
   report.good("stop.2", master.stop(2));
   master.allocate({.releases = {master.id(3)}});

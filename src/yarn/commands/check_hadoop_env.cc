@@ -60,7 +60,7 @@ void HadoopEnvReport::on_write(const std::string& url) {
   info(kLogger, base::format("write dummy file to hdfs {}", url));
 }
 
-void HadoopEnvReport::on_check(Part, const cluster::Check& check) {
+void HadoopEnvReport::on_check(const cluster::Check& check) {
   if (check.verdict == Verdict::kOk) return;
   const bool bad = is_bad(check);
   if (bad) part_good_ = false;
@@ -73,7 +73,7 @@ void HadoopEnvReport::on_check(Part, const cluster::Check& check) {
 }
 
 void HadoopEnvReport::not_checked(const cluster::Check& check) {
-  on_check(static_cast<Part>(parts_ - 1), check);
+  on_check(check);
   part_checked_ = false;
 }
 

@@ -22,7 +22,7 @@ class HadoopEnvReport {
 
   void begin(const std::string& log_path);
   void on_part(Part part);
-  void on_check(Part part, const cluster::Check& check);
+  void on_check(const cluster::Check& check);
   // The part under way is not checked, and why.
   void not_checked(const cluster::Check& check);
   void on_write(const std::string& url);

@@ -47,7 +47,7 @@ client::ExitStatus check(const HadoopEnvOptions& options, client::Context& conte
   report.begin(path);
   const DoctorListener listener{
       .begins = [&](Part part) { report.on_part(part); },
-      .found = [&](Part part, const cluster::Check& check) { report.on_check(part, check); },
+      .found = [&](const cluster::Check& check) { report.on_check(check); },
       .writes = [&](const std::string& url) { report.on_write(url); }};
   YarnDoctorOptions doctor = options.doctor;
   doctor.from_node = !options.no_remote;

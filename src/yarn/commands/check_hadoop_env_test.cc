@@ -21,7 +21,7 @@ class Report : public testing::Test {
   void look(const std::vector<std::pair<Part, std::vector<Check>>>& parts) {
     for (const auto& [part, checks] : parts) {
       report_.on_part(part);
-      for (const Check& check : checks) report_.on_check(part, check);
+      for (const Check& check : checks) report_.on_check(check);
     }
     report_.end();
   }
@@ -30,7 +30,7 @@ class Report : public testing::Test {
 TEST_F(Report, OfAnEnvironmentThatIsWellIsTheOneItsUsersKnow) {
   report_.begin("/x/check_hadoop_env.log");
   report_.on_part(Part::kSettings);
-  report_.on_check(Part::kSettings, {"variables", Verdict::kOk, "x"});
+  report_.on_check({"variables", Verdict::kOk, "x"});
   report_.on_part(Part::kFiles);
   report_.on_write("hdfs://nn/tmp/a1/hello_tf_yarn.txt");
   report_.on_part(Part::kCluster);
@@ -91,7 +91,7 @@ TEST_F(Report, OfAClusterThatDoesNotAnswerTheCheckIsFalseThen) {
   report_.on_part(Part::kSettings);
   report_.on_part(Part::kFiles);
   report_.on_part(Part::kCluster);
-  report_.on_check(Part::kCluster, {"ResourceManager", Verdict::kFailed, "it is down"});
+  report_.on_check({"ResourceManager", Verdict::kFailed, "it is down"});
   report_.not_checked({"container", Verdict::kNotChecked, "--no-remote is given"});
   report_.end();
   EXPECT_THAT(lines_[lines_.size() - 2], HasSubstr("remote_check: False"));

@@ -4,7 +4,7 @@
 
 #include "base/format.h"
 #include "client/prepare.h"
-#include "hadoop/web_proxy.h"
+#include "hadoop/manager_pages.h"
 #include "host/own_user.h"
 #include "sasl/gssapi.h"
 

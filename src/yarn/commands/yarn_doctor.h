@@ -25,7 +25,7 @@ enum class Part { kSettings, kFiles, kCluster };
 // The listener while it goes on.
 struct DoctorListener {
   std::function<void(Part part)> begins;
-  std::function<void(Part part, const cluster::Check& check)> found;
+  std::function<void(const cluster::Check& check)> found;
   std::function<void(const std::string& url)> writes;
 };
 

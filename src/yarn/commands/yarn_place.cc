@@ -81,8 +81,7 @@ Result<client::Examination> examine(const YarnDoctorOptions& options, client::Co
   client::Examination examination;
   const DoctorListener listener{
       .begins = [](Part) {},
-      .found = [&examination](Part,
-                              const cluster::Check& check) { examination.checks.push_back(check); },
+      .found = [&](const cluster::Check& check) { examination.checks.push_back(check); },
       .writes = [](const std::string&) {}};
   GANGRUN_ASSIGN(examination.is_whole, look_at_yarn(options, listener, context));
   return examination;

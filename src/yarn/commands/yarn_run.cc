@@ -21,10 +21,8 @@
 #include "jobfile/shipped_files.h"
 #include "yarn/commands/hadoop_access.h"
 #include "yarn/commands/yarn_session.h"
-#include "yarn/container_resource.h"
-#include "yarn/container_runtime.h"
 #include "yarn/submitter.h"
-#include "yarn/where_containers_work.h"
+#include "yarn/task_container.h"
 #include "yarn/yarn_options.h"
 #include "yarn/zookeeper_defaults.h"
 

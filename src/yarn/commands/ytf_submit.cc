@@ -36,7 +36,7 @@ std::vector<std::string> after(std::string_view general, const std::vector<std::
 
 // The design's other use of a type's name: in its requirement "client" is no task of the cluster.
 Result<> check_requirement(const YtfOptions& options) {
-  const std::string all = base::format("{}", base::join(options.cluster_requirement, ","));
+  const std::string all = base::format("{}", base::join(options.run.flags.roles, ","));
   if (base::trim(all).empty()) {
     return refused("-r",
                    "the cluster requirement is empty; allowed: <job>:<tasks>, with commas between, "
@@ -59,10 +59,9 @@ Result<> check_requirement(const YtfOptions& options) {
 }
 
 Result<> add_tensorboard(const YtfOptions& options, jobfile::Flags& flags) {
-  const bool has_task =
-      std::any_of(flags.roles.begin(), flags.roles.end(), [](const std::string& text) {
-        return text.starts_with("tensorboard:") || text.find(",tensorboard:") != std::string::npos;
-      });
+  const bool has_task = std::ranges::any_of(flags.roles, [](const std::string& text) {
+    return text.starts_with("tensorboard:") || text.find(",tensorboard:") != std::string::npos;
+  });
   if (!options.tensorboard && !has_task) {
     if (!options.expose_tensorboard) return {};
     return refused("--expose_tensorboard", "there is no TensorBoard; it is started by -t");
@@ -83,11 +82,9 @@ Result<> add_mount(std::string_view flag, const std::optional<std::string>& path
     return refused(flag, base::format("{} is not an absolute path, which a container needs",
                                       job::in_quotes(*path)));
   }
-  const std::string& writable = *path;
   std::vector<std::string>& mounts = flags.job_lists["mounts"];
-  const auto same = std::find(mounts.begin(), mounts.end(), writable + ":ro");
-  if (same != mounts.end()) mounts.erase(same);
-  mounts.push_back(read_only ? writable + ":ro" : writable);
+  std::erase(mounts, *path + ":ro");
+  mounts.push_back(read_only ? *path + ":ro" : *path);
   return {};
 }
 
@@ -128,7 +125,7 @@ Result<> check_client(const YtfOptions& options) {
   if (options.client_ends_job && !options.client) {
     return refused("--client_ends_job", "there is no client task; it is started by --client");
   }
-  if (options.client && options.json) {
+  if (options.client && options.run.display.json) {
     return refused("--json", "with --client standard output is the client task's");
   }
   return {};
@@ -142,25 +139,18 @@ Result<client::RunOptions> run_options_of(const YtfOptions& options, const std::
   }
   GANGRUN_TRY(check_requirement(options));
   GANGRUN_TRY(check_client(options));
-  client::RunOptions run;
+  client::RunOptions run = options.run;
   jobfile::Flags& flags = run.flags;
-  flags = options.flags;
   flags.job_fields["on"] = options.on.value_or(std::string(yarn::kYarn));
   const bool is_local = *flags.job_fields["on"] == job::kDefaultPlace;
-  flags.roles = options.cluster_requirement;
   flags.command_line = options.command;
   // The resources of one machine are known: the design's sizes for nodes of a cluster mean nothing
   // there.
   flags.fields["vcores"] = is_local ? options.vcores : after(kDefaultVcores, options.vcores);
   flags.fields["memory"] = is_local ? options.memory : after(kDefaultMemory, options.memory);
-  flags.fields["gpus"] = options.gpus;
-  flags.fields["label"] = options.labels;
-  std::vector<std::string>& files = flags.job_lists["files"];
-  files = options.files;
-  flags.restarts = options.restarts;
   flags.job_fields["name"] = options.name.value_or(std::string(kDefaultName));
   if (options.queue || !is_local) flags.queue = options.queue.value_or(std::string(kDefaultQueue));
-  if (options.script) files.push_back(*options.script);
+  if (options.script) flags.job_lists["files"].push_back(*options.script);
   GANGRUN_TRY(add_tensorboard(options, flags));
   GANGRUN_TRY(add_image(options, flags));
   add_variables(options, is_local, folder, flags);
@@ -173,8 +163,6 @@ Result<client::RunOptions> run_options_of(const YtfOptions& options, const std::
     flags.mirrors_in_zookeeper = *options.registry == "zookeeper";
   }
   run.detach = options.client || !options.wait;
-  run.dry_run = options.dry_run;
-  run.display.json = options.json;
   return run;
 }
 

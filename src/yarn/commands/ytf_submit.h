@@ -7,7 +7,6 @@
 
 #include "base/result.h"
 #include "client/run_options.h"
-#include "jobfile/flags.h"
 
 // The command line of `ytf-submit`, as the design "TensorFlow on YARN" has it, as options of
 // `gangrun run` (docs/from-ytf-submit.md).
@@ -21,13 +20,10 @@ inline constexpr std::string_view kLoginFields[] = {"yarn.file_systems", "yarn.p
 
 // The flags that were typed. Lists have an element for each time that the flag was given.
 struct YtfOptions {
-  std::string command;  // one line for a shell
-  std::vector<std::string> cluster_requirement;
+  client::RunOptions run;  // as far as a flag means the same there
+  std::string command;     // one line for a shell
   std::vector<std::string> vcores;
   std::vector<std::string> memory;  // a bare number is in MB, which is YARN's word for MiB
-  std::vector<std::string> gpus;
-  std::vector<std::string> labels;
-  std::vector<std::string> files;
   std::vector<std::string> env;
   std::vector<std::string> mounts;  // beside input and output
   std::optional<std::string> input;
@@ -36,18 +32,14 @@ struct YtfOptions {
   std::optional<std::string> docker_image;
   std::optional<std::string> queue;
   std::optional<std::string> name;
-  std::optional<std::string> restarts;
   std::optional<std::string> registry;
   std::optional<std::string> on;
-  jobfile::Flags flags;  // of kLoginFields
   bool tensorboard = false;
   bool expose_tensorboard = false;
   bool unchecked_input = false;
   bool wait = false;
   bool client = false;
   bool client_ends_job = false;
-  bool dry_run = false;
-  bool json = false;
 };
 
 // The same job for `gangrun run`, detached where nobody stays for it. It reads only the flags,

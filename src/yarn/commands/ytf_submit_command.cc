@@ -35,18 +35,15 @@ base::Result<> read_from_cluster(const std::string& url, const client::Context& 
   GANGRUN_ASSIGN(const auto access, hadoop_access(context));
   GANGRUN_ASSIGN(hadoop::FileSystem system, hadoop::find_file_system(access->configuration, url));
   hadoop::WebHdfs files(std::move(system), hadoop::web_hdfs_options(access->account));
-  const std::size_t authority = url.find("://") + 3;
-  const std::size_t slash = url.find('/', authority);
-  const std::string path = slash == std::string::npos ? "/" : url.substr(slash);
+  const std::string path = hadoop::path_of(url);
   const base::Instant deadline = context.clock.now() + kQuestionTimeout;
   GANGRUN_ASSIGN(const hadoop::FileStatus status, files.status(path, deadline));
   if (status.is_folder) {
-    const auto names = files.list(path, deadline);
-    return names.ok() ? base::Result<>() : names.error();
+    GANGRUN_TRY(files.list(path, deadline));
+  } else if (status.length > 0) {
+    GANGRUN_TRY(files.read_range(path, 0, 1, deadline));
   }
-  if (status.length == 0) return {};
-  const auto read = files.read_range(path, 0, 1, deadline);
-  return read.ok() ? base::Result<>() : read.error();
+  return {};
 }
 
 // Whether this user can read the input. URLs of other systems than the cluster's are taken as they
@@ -94,7 +91,7 @@ client::ExitStatus submit(const YtfOptions& options, client::Context& context) {
 
 // As the design has them.
 std::vector<client::Flag> design_flags(YtfOptions& options) {
-  return {{"-r,--cluster_requirement", &options.cluster_requirement, "JOB:N,...",
+  return {{"-r,--cluster_requirement", &options.run.flags.roles, "JOB:N,...",
            "The jobs of the cluster and how many tasks each has: \"ps:2,worker:4\""},
           {"-c,--task_vcores", &options.vcores, "[JOB:]N",
            "Cores of each task (1), of those of a job (ps:2), or of one task (worker[0]:4)"},
@@ -119,14 +116,16 @@ std::vector<client::Flag> own_flags(YtfOptions& options) {
   return {
       {"--client_ends_job", &options.client_ends_job, "", "The end of client:0 ends the job"},
       {"--wait", &options.wait, "", "Show the job and wait for its end"},
-      {"--file", &options.files, "FILE", "A file or folder that the tasks need"},
+      {"--file", &options.run.flags.job_lists["files"], "FILE",
+       "A file or folder that the tasks need"},
       {"-e,--env", &options.env, "[JOB:]NAME=VALUE",
        "Environment variable of all tasks, or of one job's tasks"},
       {"--mount", &options.mounts, "PATH[:ro]",
        "Host paths that containers see besides input and output"},
-      {"--gpus", &options.gpus, "[JOB:]N", "GPUs, in the three forms of -c"},
-      {"--label", &options.labels, "[JOB:]LABEL", "Node label to run on"},
-      {"--restarts", &options.restarts, "N[:SCOPE]", "Restarts after failures; scope task or gang"},
+      {"--gpus", &options.run.flags.fields["gpus"], "[JOB:]N", "GPUs, in the three forms of -c"},
+      {"--label", &options.run.flags.fields["label"], "[JOB:]LABEL", "Node label to run on"},
+      {"--restarts", &options.run.flags.restarts, "N[:SCOPE]",
+       "Restarts after failures; scope task or gang"},
       {"--registry", &options.registry, "rest|zookeeper",
        "Where the cluster spec is published: by the master, or in ZooKeeper too"},
       {"--expose_tensorboard", &options.expose_tensorboard, "",
@@ -137,8 +136,8 @@ std::vector<client::Flag> own_flags(YtfOptions& options) {
 
 std::vector<client::Flag> last_flags(YtfOptions& options) {
   return {{"--on", &options.on, "local|yarn", "Where the tasks run (yarn)"},
-          {"--dry-run", &options.dry_run, "", "Print the complete plan and start nothing"},
-          {"--json", &options.json, "", "Print JSON"}};
+          {"--dry-run", &options.run.dry_run, "", "Print the complete plan and start nothing"},
+          {"--json", &options.run.display.json, "", "Print JSON"}};
 }
 
 }  // namespace
@@ -147,7 +146,7 @@ client::Command ytf_submit_command(const jobfile::RulesOfPlaces& places) {
   const auto options = std::make_shared<YtfOptions>();
   std::vector<client::Flag> flags = design_flags(*options);
   for (const auto& more :
-       {own_flags(*options), client::flags_of(kLoginFields, options->flags, places),
+       {own_flags(*options), client::flags_of(kLoginFields, options->run.flags, places),
         last_flags(*options)}) {
     flags.insert(flags.end(), more.begin(), more.end());
   }

@@ -16,7 +16,7 @@
 #include "base/strings.h"
 #include "hadoop/class_path.h"
 #include "job/described.h"
-#include "yarn/outputs_config.h"
+#include "yarn/task_context.h"
 #include "yarn/uploads.h"
 #include "yarn/yarn_launcher.h"
 
@@ -86,22 +86,13 @@ Result<> link_files(const std::string& folder) {
   return {};
 }
 
-void put_before(const char* name, const std::string& value) {
-  const auto old = variable_of_node(name);
-  set_variable(name, old ? base::format("{}:{}", value, *old) : value);
-}
-
-void put_behind(const char* name, const std::string& value) {
-  const auto old = variable_of_node(name);
-  set_variable(name, old ? base::format("{}:{}", *old, value) : value);
-}
-
 // The class path for programs that load a Java virtual machine, as far as the node has it. It comes
 // last, so that it hides nothing.
 Result<> find_hadoop() {
   if (const auto java_home = variable_of_node("JAVA_HOME")) {
     const auto folder = hadoop::jvm_library_folder(*java_home);
-    if (folder) put_behind("LD_LIBRARY_PATH", *folder);
+    const auto others = variable_of_node("LD_LIBRARY_PATH");
+    if (folder) set_variable("LD_LIBRARY_PATH", others ? *others + ":" + *folder : *folder);
   }
   const auto property = variable_of_node(yarn::YarnLauncher::kClassPathVariable);
   if (!property || variable_of_node("CLASSPATH")) return {};
@@ -139,7 +130,8 @@ Result<wire::AgentConfig> agent_config_of_container() {
 Result<> prepare_container(base::Logger& logger) {
   GANGRUN_ASSIGN(const std::string folder, current_folder());
   GANGRUN_TRY(link_files(folder));
-  put_before("PYTHONPATH", folder);
+  const auto others = variable_of_node("PYTHONPATH");
+  set_variable("PYTHONPATH", others ? folder + ":" + *others : folder);
   // Most tasks need no Java.
   if (const auto found = find_hadoop(); !found.ok()) {
     logger.warning("CLASSPATH is not set: {}", found.error().message);

@@ -28,7 +28,6 @@ using cluster::Check;
 
 constexpr const char* kAnyPython = "python3";
 constexpr const char* kFile = "from-node.txt";
-constexpr const char* kTensorflowFile = "tensorflow-from-node.txt";
 
 void tell(const Check& check) {
   const std::string line =
@@ -43,10 +42,7 @@ std::vector<Check> try_tensorflow(const yarn::NodeTrial& trial, const std::strin
     return {yarn::tensorflow_not_checked(where, "the node has no " + trial.python)};
   }
   const std::string python = is_there ? trial.python : kAnyPython;
-  std::vector<std::string> urls;
-  for (const auto& place : trial.places) {
-    if (place.file_system.scheme == "hdfs") urls.push_back(url_of(place, kTensorflowFile));
-  }
+  const auto urls = yarn::tensorflow_urls(trial.places, "tensorflow-from-node.txt");
   const auto answer = process::ask(yarn::tensorflow_trial_argv(python, urls),
                                    clock.now() + yarn::kTensorflowTimeout);
   if (!answer.ok()) return {yarn::tensorflow_not_checked(where, answer.error().message)};

@@ -123,12 +123,6 @@ Result<> drop(hadoop::WebHdfs& files, const std::vector<std::string>& names,
   return {};
 }
 
-Result<> take_place(hadoop::WebHdfs& files, const std::string& from, const std::string& to) {
-  const auto removed = files.remove(to, true, soon());
-  if (!removed.ok()) return removed.error();
-  return files.rename(from, to, soon());
-}
-
 Result<OutputsEnd> bring_all(const Order& order) {
   OutputsEnd end;
   GANGRUN_ASSIGN(end.files,
@@ -141,12 +135,12 @@ Result<OutputsEnd> bring_all(const Order& order) {
   const std::string unfinished =
       base::format("{}/.{}.{}", order.config.folder, order.task, order.attempt);
   GANGRUN_TRY(files.make_folders(order.config.folder, yarn::kOwnFolder, soon()));
-  const auto removed = files.remove(unfinished, true, soon());
-  if (!removed.ok()) return removed.error();
+  GANGRUN_TRY(files.remove(unfinished, true, soon()));
   GANGRUN_TRY(files.make_folders(unfinished, yarn::kOwnFolder, soon()));
   const std::vector<std::string> parts = write_all(files, order, unfinished, end);
   GANGRUN_TRY(drop(last, parts, unfinished));
-  GANGRUN_TRY(take_place(last, unfinished, whole));
+  GANGRUN_TRY(last.remove(whole, true, soon()));
+  GANGRUN_TRY(last.rename(unfinished, whole, soon()));
   return end;
 }
 

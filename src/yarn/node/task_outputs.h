@@ -13,7 +13,7 @@
 #include "net/event_loop.h"
 #include "net/workers.h"
 #include "wire/agent_config.h"
-#include "yarn/outputs_config.h"
+#include "yarn/task_context.h"
 
 namespace gangrun::yarn::node {
 

@@ -33,18 +33,16 @@
 #include "net/hosts.h"
 #include "page/page_json.h"
 #include "process/signals.h"
-#include "yarn/application_end.h"
+#include "yarn/ends.h"
+#include "yarn/far_copies.h"
 #include "yarn/job_access.h"
 #include "yarn/journal_copy.h"
-#include "yarn/key_copy.h"
-#include "yarn/logs_url.h"
 #include "yarn/master_config.h"
 #include "yarn/node/container.h"
 #include "yarn/node/token_keeper.h"
 #include "yarn/node/yarn_page.h"
-#include "yarn/result_copy.h"
+#include "yarn/task_container.h"
 #include "yarn/uploads.h"
-#include "yarn/where_containers_work.h"
 #include "yarn/yarn_launcher.h"
 #include "yarn/yarn_options.h"
 #include "yarn/zookeeper_defaults.h"
@@ -179,15 +177,15 @@ Result<std::unique_ptr<yarn::YarnLauncher>> YarnMaster::make_launcher() {
   const auto manager = hadoop_.get_or("yarn.web-proxy.address", "").empty()
                            ? hadoop::web_proxy(hadoop_)
                            : Result<hadoop::WebProxy>(hadoop::WebProxy{});
-  options.logs_url = yarn::logs_url({.log_server = hadoop_.get_or("yarn.log.server.url", ""),
-                                     .manager = manager.ok() ? manager->url : "",
-                                     .policy = hadoop_.get_or("yarn.http.policy", ""),
-                                     .node_host = host_,
-                                     .node_port = base::variable("NM_PORT"),
-                                     .node_http_port = base::variable("NM_HTTP_PORT"),
-                                     .application = options.job_id,
-                                     .container = base::variable("CONTAINER_ID"),
-                                     .user = config_.user});
+  options.logs_url = logs_url({.log_server = hadoop_.get_or("yarn.log.server.url", ""),
+                               .manager = manager.ok() ? manager->url : "",
+                               .policy = hadoop_.get_or("yarn.http.policy", ""),
+                               .node_host = host_,
+                               .node_port = base::variable("NM_PORT"),
+                               .node_http_port = base::variable("NM_HTTP_PORT"),
+                               .application = options.job_id,
+                               .container = base::variable("CONTAINER_ID"),
+                               .user = config_.user});
   options.nodes = config_.nodes;
   options.files = config_.files;
   options.archives = config_.archives;
@@ -377,9 +375,7 @@ void YarnMaster::settle_zookeeper(host::JobMasterInput& input) const {
   const yarn::RegistryLogin login{
       .is_there = config_.spec.zookeeper->login != job::ZooKeeperLogin::kNone,
       .realm = at == std::string::npos ? "" : config_.principal.substr(at + 1)};
-  for (auto& one : yarn::registry_administrators(hadoop_, login)) {
-    input.zookeeper_administrators.push_back({std::move(one.scheme), std::move(one.id)});
-  }
+  input.zookeeper_administrators = yarn::registry_administrators(hadoop_, login);
   input.zookeeper_access.files = config_.zookeeper_files;
   input.zookeeper_access.kerberos = {.path = base::format("./{}", yarn::kClientLink),
                                      .principal = config_.principal,
@@ -407,8 +403,7 @@ host::JobMasterInput YarnMaster::input() {
                          yarn::JournalCopy::Options{
                              .segment_path = journal::segment_path(kLocalJournal, segment),
                              .segment = segment,
-                             .folder = far_journal(),
-                             .warn = [](const std::string&) {}});
+                             .folder = far_journal()});
                      journal_copy_ = copy.get();
                      return copy;
                    }};
@@ -420,7 +415,7 @@ host::JobMasterInput YarnMaster::input() {
 // The job's own folder goes, also when the job has failed; what is worth keeping is the user's.
 void YarnMaster::keep_history() {
   const base::Instant deadline = clock_.now() + kFetchTimeout;
-  const auto note = [this](const Result<>& done) {
+  const auto note = [this](const auto& done) {
     if (!done.ok()) logger_.warning("the job's history: {}", done.error().message);
     return done.ok();
   };
@@ -436,8 +431,7 @@ void YarnMaster::keep_history() {
       files_->rename(far_results(), config_.history_folder + yarn::kResultsFolder, deadline);
   // Most jobs have none.
   if (moved.ok() || moved.error().code != base::Code::kNotFound) note(moved);
-  const auto removed = files_->remove(config_.staging_folder, true, deadline);
-  note(removed.ok() ? Result<>() : Result<>(removed.error()));
+  note(files_->remove(config_.staging_folder, true, deadline));
 }
 
 Result<> YarnMaster::start() {

@@ -42,6 +42,26 @@ constexpr std::size_t kMaxGroupsBytes = std::size_t{4} << 20U;
 
 }  // namespace
 
+std::string logs_url(const LogsPlace& place) {
+  if (place.container.empty() || place.user.empty() || place.node_host.empty()) return {};
+  if (!place.log_server.empty() && !place.node_port.empty()) {
+    std::string server = place.log_server;
+    while (server.ends_with('/')) server.pop_back();
+    if (!server.starts_with("http://") && !server.starts_with("https://")) {
+      server = "http://" + server;
+    }
+    return base::format("{}/{}:{}/{}/{}/{}", server, place.node_host, place.node_port,
+                        place.container, place.container, place.user);
+  }
+  if (!place.manager.empty()) {
+    return base::format("{}/cluster/app/{}", place.manager, place.application);
+  }
+  if (place.node_http_port.empty()) return {};
+  return base::format("{}://{}:{}/node/containerlogs/{}/{}",
+                      place.policy == "HTTPS_ONLY" ? "https" : "http", place.node_host,
+                      place.node_http_port, place.container, place.user);
+}
+
 std::function<bool(const std::string&)> viewers_of(std::string owner,
                                                    const std::string& access_list,
                                                    const hadoop::Configuration& hadoop) {

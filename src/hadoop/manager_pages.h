@@ -3,11 +3,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "hadoop/configuration.h"
 #include "hadoop/web_login.h"
 
+// What the ResourceManagers serve on the web: their release, and the pages of applications.
 namespace gangrun::hadoop {
 
 // The longest wait for the web server of a ResourceManager: it may be out of reach
@@ -37,5 +40,14 @@ std::optional<Release> parse_release(std::string_view text);
 // `login` is how to log in there, where the cluster wants that; null: it does not.
 std::optional<Release> find_release(const Configuration& configuration, WebLogin* login,
                                     base::Instant deadline);
+
+// YARN's proxy before the pages of applications: on servers of its own, else in the
+// ResourceManagers.
+struct WebProxy {
+  std::vector<std::string> hosts;
+  std::string url;  // of the first one: "http://rm:8088"
+};
+
+base::Result<WebProxy> web_proxy(const Configuration& configuration);
 
 }  // namespace gangrun::hadoop

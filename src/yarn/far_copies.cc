@@ -1,14 +1,19 @@
-#include "yarn/key_copy.h"
+#include "yarn/far_copies.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
-#include <functional>
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
 #include "base/format.h"
 #include "base/pause.h"
 #include "base/strings.h"
+#include "base/unique_fd.h"
 #include "yarn/job_access.h"
 #include "yarn/journal_copy.h"
 
@@ -17,6 +22,8 @@ namespace gangrun::yarn {
 namespace {
 
 using base::Result;
+
+constexpr std::chrono::seconds kRemoveTimeout(20);
 
 // Replaces what may be there: a try before may have come through without our knowing.
 Result<> store(hadoop::WebHdfs& files, const std::string& folder, const std::string& path,
@@ -36,10 +43,24 @@ Result<> forget(hadoop::WebHdfs& files, const std::string& folder, int segment) 
   }
   std::sort(names.begin(), names.end(), std::greater<>());
   for (const std::string& name : names) {
-    const auto removed = files.remove(base::format("{}/{}", folder, name), false, deadline);
-    if (!removed.ok()) return removed.error();
+    GANGRUN_TRY(files.remove(base::format("{}/{}", folder, name), false, deadline));
   }
   return {};
+}
+
+Result<> put(hadoop::WebHdfs& files, const std::string& from, const std::string& folder,
+             const std::string& name) {
+  const base::Instant deadline = std::chrono::steady_clock::now() + kResultCopyTimeout;
+  GANGRUN_ASSIGN(const base::UniqueFd file, base::open_file(from, O_RDONLY));
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return base::from_errno(errno, "fstat");
+  GANGRUN_TRY(files.make_folders(folder, kOwnFolder, deadline));
+  const std::string unfinished = base::format("{}/.{}", folder, name);
+  const std::string whole = base::format("{}/{}", folder, name);
+  const net::FileSlice slice{file.get(), 0, static_cast<std::uint64_t>(info.st_size)};
+  GANGRUN_TRY(files.create_from(unfinished, slice, {.overwrite = true, .permission = kOwnFile}, {},
+                                deadline));
+  return files.rename_over(unfinished, whole, deadline);
 }
 
 }  // namespace
@@ -75,6 +96,33 @@ void KeyCopy::forget_before(int segment) {
   };
   const auto submitted = worker_.run(
       [files = files_, folder = folder_, segment] { return forget(*files, folder, segment); },
+      note);
+  if (!submitted.ok()) note(submitted.error());
+}
+
+ResultCopy::ResultCopy(net::EventLoop& loop, base::Logger& logger, hadoop::WebHdfs files,
+                       std::string folder)
+    : logger_(logger),
+      files_(std::make_shared<hadoop::WebHdfs>(std::move(files))),
+      folder_(std::move(folder)),
+      worker_(loop, 1) {}
+
+void ResultCopy::keep(const std::string& name, const std::string& path,
+                      std::function<void(Result<>)> done) {
+  const auto submitted = worker_.run(
+      [files = files_, path, folder = folder_, name] { return put(*files, path, folder, name); },
+      done);
+  if (!submitted.ok()) done(submitted.error());
+}
+
+void ResultCopy::remove(const std::string& name) {
+  const auto note = [this, name](const Result<bool>& removed) {
+    if (!removed.ok()) logger_.warning("the result {}: {}", name, removed.error().message);
+  };
+  const auto submitted = worker_.run(
+      [files = files_, path = base::format("{}/{}", folder_, name)] {
+        return files->remove(path, false, std::chrono::steady_clock::now() + kRemoveTimeout);
+      },
       note);
   if (!submitted.ok()) note(submitted.error());
 }

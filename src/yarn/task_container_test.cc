@@ -1,14 +1,22 @@
-#include "yarn/container_runtime.h"
+#include "yarn/task_container.h"
 
 #include <gmock/gmock.h>
-
-#include "yarn/yarn_options.h"
+#include <gtest/gtest.h>
 
 namespace gangrun::yarn {
 namespace {
 
 using testing::ElementsAre;
 using testing::Pair;
+
+TEST(ContainerResource, WhatATaskAsksForIsItsContainer) {
+  const hadoop::Resource resource =
+      resource_of({.memory_mib = 2048, .vcores = 2, .gpus = 1, .others = {{"fpga", 3}}});
+  EXPECT_EQ(resource,
+            (hadoop::Resource{
+                .memory_mib = 2048, .vcores = 2, .others = {{"fpga", 3}, {"yarn.io/gpu", 1}}}));
+  EXPECT_EQ(resource_of({}).memory_mib, kDefaultMemoryMib);
+}
 
 hadoop::Configuration allowing(const std::string& runtimes) {
   hadoop::Configuration configuration;
@@ -36,6 +44,30 @@ TEST(ContainerRuntime, IsToldByVariables) {
   spec.mounts = {{"/a", true}, {"/b", false}};
   EXPECT_EQ(runtime_variables(spec, "tf:2").at("YARN_CONTAINER_RUNTIME_DOCKER_MOUNTS"),
             "/a:/a:ro,/b:/b:rw");
+}
+
+TEST(WhereContainersWork, WithoutOutputsItSaysWhatGoes) {
+  job::JobSpec spec;
+  spec.tasks.resize(1);
+  const std::string words =
+      "tasks work in the folders of their containers, which YARN removes at the end: write what is "
+      "to stay to a file system that all see, or name it in `outputs`";
+  EXPECT_EQ(where_containers_work(spec, "hdfs://nn/outputs"), words);
+  spec.outputs.emplace();
+  EXPECT_EQ(where_containers_work(spec, "hdfs://nn/outputs"), words);
+}
+
+TEST(WhereContainersWork, OutputsOfTheJobOrOfATypeHaveAPlace) {
+  const std::string words =
+      "tasks work in the folders of their containers, which YARN removes at the end: what "
+      "`outputs` names goes to hdfs://nn/outputs, for `gangrun fetch`";
+  job::JobSpec spec;
+  spec.tasks.resize(2);
+  spec.tasks.back().outputs = {"model"};
+  EXPECT_EQ(where_containers_work(spec, "hdfs://nn/outputs"), words);
+  spec.tasks.back().outputs.reset();
+  spec.outputs = {"model"};
+  EXPECT_EQ(where_containers_work(spec, "hdfs://nn/outputs"), words);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-#include "yarn/logs_url.h"
+#include "yarn/node/yarn_page.h"
 
 #include <gtest/gtest.h>
 
-namespace gangrun::yarn {
+namespace gangrun::yarn::node {
 namespace {
 
 LogsPlace place() {
@@ -41,4 +41,4 @@ TEST(LogsUrl, IsNoneWhereYarnHasNotSaidEnough) {
 }
 
 }  // namespace
-}  // namespace gangrun::yarn
+}  // namespace gangrun::yarn::node
