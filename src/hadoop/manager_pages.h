@@ -10,7 +10,7 @@
 #include "hadoop/configuration.h"
 #include "hadoop/web_login.h"
 
-// What the ResourceManagers serve on the web: their release, and the pages of applications.
+// The web servers of ResourceManagers: they tell the release, and have the pages of applications.
 namespace gangrun::hadoop {
 
 // The longest wait for the web server of a ResourceManager: it may be out of reach

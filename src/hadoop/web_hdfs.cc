@@ -226,7 +226,7 @@ base::Result<> WebHdfs::replace(const std::string& path, std::string_view conten
   }
   const auto sent = put(unfinished, bytes, {.permission = permission}, deadline);
   if (sent.ok()) return rename_over(unfinished, path, deadline);
-  // Where there is no room a name is left, and nothing in it.
+  // A name is left where there is no room, and nothing in it.
   (void)remove(unfinished, false, deadline);
   return sent.error();
 }

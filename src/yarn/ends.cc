@@ -23,7 +23,7 @@ constexpr std::size_t kMaxTimeBytes = 40;
 // (ContainerExecutor.ExitCode.LOST).
 constexpr std::int32_t kExitLost = 154;
 
-// What follows the first `mark`.
+// The text behind the first `mark`.
 std::optional<std::string_view> after(std::string_view text, std::string_view mark) {
   const std::size_t at = text.find(mark);
   if (at == std::string_view::npos) return std::nullopt;

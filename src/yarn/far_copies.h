@@ -13,7 +13,7 @@
 #include "net/event_loop.h"
 #include "net/workers.h"
 
-// What a job's tasks leave with its master, on the cluster's file system.
+// The keys and results of a job's tasks, on the cluster's file system.
 namespace gangrun::yarn {
 
 // One try to store a part, the pause after one that failed, and how long it is tried: the tasks
