@@ -1,12 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -212,94 +212,38 @@ struct ListOf {
   }
 };
 
-template <Presence kWhen, typename Owner, typename T, typename Form>
-struct Row {
-  std::string_view key;
-  T Owner::*member = nullptr;
-  Form form{};
-};
-
-template <typename Owner, typename T, typename Form = Plain>
-constexpr auto row(std::string_view key, T Owner::*member, Form form = {}) {
-  return Row<Presence::kAlways, Owner, T, Form>{key, member, form};
-}
-// One that is an std::optional has no other way.
-template <typename Owner, typename T, typename Form = Plain>
-constexpr auto row(std::string_view key, std::optional<T> Owner::*member, Form form = {}) {
-  return Row<Presence::kIfSet, Owner, std::optional<T>, Form>{key, member, form};
-}
-// Its default is the one that it has in an `Owner{}`, which need not be that of its type.
-template <typename Owner, typename T, typename Form = Plain>
-constexpr auto row_if_set(std::string_view key, T Owner::*member, Form form = {}) {
-  return Row<Presence::kIfSet, Owner, T, Form>{key, member, form};
-}
-template <typename Owner, typename T, typename Form = Plain>
-constexpr auto late_row(std::string_view key, T Owner::*member, Form form = {}) {
-  return Row<Presence::kLate, Owner, T, Form>{key, member, form};
-}
-
-template <typename Owner, typename T, typename Form = Plain>
-constexpr auto row_or_null(std::string_view key, std::optional<T> Owner::*member, Form form = {}) {
-  return Row<Presence::kOrNull, Owner, std::optional<T>, Form>{key, member, form};
-}
-
-// A described member whose own members stand beside the others. Of an std::optional all are there
-// or none.
-template <typename Owner, typename T>
-struct FlatRow {
-  T Owner::*member = nullptr;
-};
-template <typename Owner, typename T>
-constexpr auto flat_row(T Owner::*member) {
-  return FlatRow<Owner, T>{member};
-}
-
-// Written where `is_there` says so of the struct. Where it is read, it is there exactly if that is
-// so of the members before it; `is_tolerant`: it may be, and else has its default.
-template <typename Owner, typename T, typename Form>
-struct RowWhen {
-  std::string_view key;
-  T Owner::*member = nullptr;
-  Form form{};
-  bool (*is_there)(const Owner&) = nullptr;
-  bool is_tolerant = false;
-};
-template <typename Owner, typename T, typename Form = Plain>
-constexpr auto row_when(bool (*is_there)(const Owner&), std::string_view key, T Owner::*member,
-                        Form form = {}) {
-  return RowWhen<Owner, T, Form>{key, member, form, is_there};
-}
-template <typename Owner, typename T, typename Form = Plain>
-constexpr auto tolerant_row_when(bool (*is_there)(const Owner&), std::string_view key,
-                                 T Owner::*member, Form form = {}) {
-  return RowWhen<Owner, T, Form>{key, member, form, is_there, true};
-}
-
-// A number that is the same in each of them, such as a version. Another one is the error that
-// `refuse` makes of it, before anything else is read.
-template <typename Owner>
-struct FixedRow {
-  std::string_view key;
-  std::int64_t value = 0;
-  Error (*refuse)(std::int64_t other) = nullptr;
-};
-
-// Follows from the rest: written for others, and passed over where it is read.
-template <typename Owner, typename T>
-struct DerivedRow {
-  std::string_view key;
-  T (*of)(const Owner&) = nullptr;
-};
-template <typename Owner, typename T>
-constexpr auto derived_row(std::string_view key, T (*of)(const Owner&)) {
-  return DerivedRow<Owner, T>{key, of};
-}
-
 // The rows of a T. For a struct of a room that knows nothing of JSON, a specialisation has them.
 template <typename T>
 struct RowsOf {
   static constexpr auto rows() requires requires { T::rows(); }
   { return T::rows(); }
+};
+
+template <typename T>
+concept Described = requires {
+  RowsOf<T>::rows();
+};
+
+// One that can be read: each member is there, with the least that it may be.
+template <Described T>
+T sample_of();
+
+// One row of a document's table.
+struct MemberWords {
+  std::string key;
+  std::string type;    // "a whole number"
+  std::string bounds;  // "from 0 to 65535"; may be empty
+  Presence presence = Presence::kAlways;
+};
+template <Described T>
+std::vector<MemberWords> members_of();
+
+// The kName of structs that differ in nothing else, as a parameter of their template.
+template <std::size_t kSize>
+struct Name {
+  // NOLINTNEXTLINE(google-explicit-constructor): a literal is one
+  consteval Name(const char (&literal)[kSize]) { std::copy_n(literal, kSize, text); }
+  char text[kSize]{};
 };
 
 // An object while it is read.
@@ -326,6 +270,209 @@ class Members {
   std::vector<std::string_view> taken_;
 };
 
+namespace described_detail {
+
+// The type that an std::optional holds, else T itself.
+template <typename T>
+struct Held {
+  using Type = T;
+};
+template <typename T>
+struct Held<std::optional<T>> {
+  using Type = T;
+};
+template <typename T>
+using HeldBy = typename Held<T>::Type;
+template <typename T>
+inline constexpr bool kIsOptional = !std::is_same_v<T, HeldBy<T>>;
+
+template <typename T>
+void write_rows(const T& value, Json& json);
+template <typename T>
+Result<> read_rows(Members& in, T& out);
+template <typename T>
+bool has_any(const Members& in);
+
+}  // namespace described_detail
+
+// A row writes its member of an owner, reads it, gives it a valid value, and tells of it.
+template <Presence kWhen, typename Owner, typename T, typename Form>
+struct Row {
+  std::string_view key;
+  T Owner::*member = nullptr;
+  Form form{};
+  // With one, the member is written where it says so of the struct. Where it is read, it is there
+  // exactly if that is so of the members before it; kLate: it may be, and else has its default.
+  bool (*is_there)(const Owner&) = nullptr;
+
+  using HeldType = described_detail::HeldBy<T>;
+  static constexpr bool kIsOptional = described_detail::kIsOptional<T>;
+
+  [[nodiscard]] bool may_be_in(const Owner& owner) const {
+    return is_there == nullptr || is_there(owner);
+  }
+  void write(const Owner& owner, Json& json) const {
+    if (!may_be_in(owner)) return;
+    const T& value = owner.*member;
+    if constexpr (kIsOptional) {
+      if (value) {
+        json[key] = form.write(*value);
+      } else if constexpr (kWhen == Presence::kOrNull) {
+        json[key] = nullptr;
+      }
+    } else {
+      if constexpr (kWhen == Presence::kIfSet) {
+        if (value == Owner{}.*member) return;
+      }
+      json[key] = form.write(value);
+    }
+  }
+  Result<> read(Members& in, Owner& out) const {
+    if (kWhen == Presence::kAlways && !may_be_in(out)) return {};
+    const Json* json = in.take(key);
+    if (json == nullptr) {
+      if (kWhen != Presence::kAlways) return {};
+      return missing_member(key);
+    }
+    T& value = out.*member;
+    if constexpr (kIsOptional) {
+      if (kWhen == Presence::kOrNull && json->is_null()) return {};
+      return form.read(*json, key, value.emplace());
+    } else {
+      return form.read(*json, key, value);
+    }
+  }
+  void sample(Owner& out) const {
+    if (may_be_in(out)) out.*member = form.template sample<HeldType>();
+  }
+  void tell(std::vector<MemberWords>& out) const {
+    out.push_back({std::string(key), JsonOf<HeldType>::words(), form.bounds(),
+                   is_there == nullptr ? kWhen : Presence::kIfSet});
+  }
+};
+
+template <typename Owner, typename T, typename Form = Plain>
+constexpr auto row(std::string_view key, T Owner::*member, Form form = {}) {
+  return Row<Presence::kAlways, Owner, T, Form>{key, member, form};
+}
+// One that is an std::optional has no other way.
+template <typename Owner, typename T, typename Form = Plain>
+constexpr auto row(std::string_view key, std::optional<T> Owner::*member, Form form = {}) {
+  return Row<Presence::kIfSet, Owner, std::optional<T>, Form>{key, member, form};
+}
+// Its default is the one that it has in an `Owner{}`, which need not be that of its type.
+template <typename Owner, typename T, typename Form = Plain>
+constexpr auto row_if_set(std::string_view key, T Owner::*member, Form form = {}) {
+  return Row<Presence::kIfSet, Owner, T, Form>{key, member, form};
+}
+template <typename Owner, typename T, typename Form = Plain>
+constexpr auto late_row(std::string_view key, T Owner::*member, Form form = {}) {
+  return Row<Presence::kLate, Owner, T, Form>{key, member, form};
+}
+template <typename Owner, typename T, typename Form = Plain>
+constexpr auto row_or_null(std::string_view key, std::optional<T> Owner::*member, Form form = {}) {
+  return Row<Presence::kOrNull, Owner, std::optional<T>, Form>{key, member, form};
+}
+template <typename Owner, typename T, typename Form = Plain>
+constexpr auto row_when(bool (*is_there)(const Owner&), std::string_view key, T Owner::*member,
+                        Form form = {}) {
+  return Row<Presence::kAlways, Owner, T, Form>{key, member, form, is_there};
+}
+template <typename Owner, typename T, typename Form = Plain>
+constexpr auto tolerant_row_when(bool (*is_there)(const Owner&), std::string_view key,
+                                 T Owner::*member, Form form = {}) {
+  return Row<Presence::kLate, Owner, T, Form>{key, member, form, is_there};
+}
+
+// A described member whose own members stand beside the others. Of an std::optional all are there
+// or none.
+template <typename Owner, typename T>
+struct FlatRow {
+  T Owner::*member = nullptr;
+
+  using HeldType = described_detail::HeldBy<T>;
+  static constexpr bool kIsOptional = described_detail::kIsOptional<T>;
+
+  void write(const Owner& owner, Json& json) const {
+    const T& value = owner.*member;
+    if constexpr (kIsOptional) {
+      if (value) described_detail::write_rows(*value, json);
+    } else {
+      described_detail::write_rows(value, json);
+    }
+  }
+  Result<> read(Members& in, Owner& out) const {
+    T& value = out.*member;
+    if constexpr (kIsOptional) {
+      if (!described_detail::has_any<HeldType>(in)) return {};
+      return described_detail::read_rows(in, value.emplace());
+    } else {
+      return described_detail::read_rows(in, value);
+    }
+  }
+  void sample(Owner& out) const { out.*member = sample_of<HeldType>(); }
+  void tell(std::vector<MemberWords>& out) const {
+    for (MemberWords& words : members_of<HeldType>()) {
+      if (kIsOptional) words.presence = Presence::kIfSet;
+      out.push_back(std::move(words));
+    }
+  }
+};
+template <typename Owner, typename T>
+constexpr auto flat_row(T Owner::*member) {
+  return FlatRow<Owner, T>{member};
+}
+
+// A number that is the same in each of them, such as a version. Another one is the error that
+// `refuse` makes of it, before anything else is read.
+template <typename Owner>
+struct FixedRow {
+  std::string_view key;
+  std::int64_t value = 0;
+  Error (*refuse)(std::int64_t other) = nullptr;
+
+  void write(const Owner& /*owner*/, Json& json) const { json[key] = value; }
+  Result<> read(Members& in, Owner& /*out*/) const {
+    static_cast<void>(in.take(key));
+    GANGRUN_ASSIGN(const auto found, json_member<std::int64_t>(in.object(), key));
+    if (found != value) return refuse(found);
+    return {};
+  }
+  void sample(Owner& /*out*/) const {}
+  void tell(std::vector<MemberWords>& out) const {
+    out.push_back({std::string(key), std::to_string(value), "", Presence::kAlways});
+  }
+};
+
+// Follows from the rest: written for others, and passed over where it is read.
+template <typename Owner, typename T>
+struct DerivedRow {
+  std::string_view key;
+  T (*of)(const Owner&) = nullptr;
+
+  void write(const Owner& owner, Json& json) const {
+    const T value = of(owner);
+    if constexpr (described_detail::kIsOptional<T>) {
+      if (value) json[key] = JsonOf<described_detail::HeldBy<T>>::write(*value);
+    } else {
+      json[key] = JsonOf<T>::write(value);
+    }
+  }
+  Result<> read(Members& in, Owner& /*out*/) const {
+    static_cast<void>(in.take(key));
+    return {};
+  }
+  void sample(Owner& /*out*/) const {}
+  void tell(std::vector<MemberWords>& out) const {
+    out.push_back(
+        {std::string(key), JsonOf<described_detail::HeldBy<T>>::words(), "", Presence::kLate});
+  }
+};
+template <typename Owner, typename T>
+constexpr auto derived_row(std::string_view key, T (*of)(const Owner&)) {
+  return DerivedRow<Owner, T>{key, of};
+}
+
 // One that is written in several ways, or by other members.
 template <typename Owner>
 struct OwnRow {
@@ -333,7 +480,11 @@ struct OwnRow {
   std::string_view type;  // in words
   void (*write)(const Owner&, Json&) = nullptr;
   Result<> (*read)(Members&, Owner&) = nullptr;
-  void (*make_valid)(Owner&) = nullptr;
+  void (*sample)(Owner&) = nullptr;
+
+  void tell(std::vector<MemberWords>& out) const {
+    out.push_back({std::string(key), std::string(type), "", Presence::kAlways});
+  }
 };
 
 }  // namespace gangrun::base

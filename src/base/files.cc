@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +12,6 @@
 #include <filesystem>
 
 #include "base/format.h"
-#include "base/memory_file.h"
 
 namespace gangrun::base {
 
@@ -166,6 +166,41 @@ Result<UniqueFd> memory_file(const std::string& name, std::string_view content) 
   GANGRUN_TRY(write_all(fd.get(), content, name));
   if (::lseek(fd.get(), 0, SEEK_SET) < 0) return from_errno(errno, "lseek");
   return fd;
+}
+
+bool has_memory_files() {
+  static const bool kHas = UniqueFd(::memfd_create("probe", MFD_CLOEXEC)).valid();
+  return kHas;
+}
+
+Result<UniqueFd> memory_file(const std::string& name) {
+  if (has_memory_files()) {
+    UniqueFd fd(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!fd.valid()) return from_errno(errno, "memfd_create");
+    return fd;
+  }
+  // A file system in memory, wherever there is one.
+  std::string path = "/dev/shm/gangrun-XXXXXX";
+  UniqueFd fd(::mkostemp(path.data(), O_CLOEXEC));
+  if (!fd.valid()) return from_errno(errno, format("cannot create {}", path));
+  if (::unlink(path.c_str()) != 0) return from_errno(errno, format("cannot remove {}", path));
+  return fd;
+}
+
+Result<std::string> read_at(int fd, std::int64_t offset, std::size_t length,
+                            std::string_view what) {
+  std::string bytes(length, '\0');
+  std::size_t got = 0;
+  while (got < length) {
+    const ssize_t count = ::pread(fd, bytes.data() + got, length - got,
+                                  static_cast<off_t>(offset + static_cast<std::int64_t>(got)));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return from_errno(errno, std::string(what));
+    if (count == 0) break;
+    got += static_cast<std::size_t>(count);
+  }
+  bytes.resize(got);
+  return bytes;
 }
 
 }  // namespace gangrun::base

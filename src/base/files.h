@@ -1,8 +1,11 @@
 #pragma once
 
+#include <dirent.h>
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -47,8 +50,27 @@ Result<> write_all(int fd, std::string_view content, std::string_view what);
 // The same, and takes from `content` what was written: a disk that fills up has its beginning.
 Result<> write_and_take(int fd, std::string_view& content, std::string_view what);
 
-// A memory file (memory_file.h) that holds `content`, positioned at its start. For what must reach
-// a child but neither a disk nor a command line.
+// Whether the kernel has anonymous files in memory (Linux 3.17), which can be sealed.
+bool has_memory_files();
+
+// An empty one, closed on exec unless the caller hands it on; on older kernels a file in /dev/shm
+// without a name.
+Result<UniqueFd> memory_file(const std::string& name);
+// One that holds `content`, positioned at its start. For what must reach a child but neither a disk
+// nor a command line.
 Result<UniqueFd> memory_file(const std::string& name, std::string_view content);
+
+// `length` bytes of a file from `offset`, fewer only where it ends. `what` begins the words of an
+// error: "cannot read PATH".
+Result<std::string> read_at(int fd, std::int64_t offset, std::size_t length, std::string_view what);
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+// The stream of a folder's entries; null where it cannot be opened, with errno.
+using Folder = std::unique_ptr<DIR, CloseFolder>;
+
+inline Folder open_folder(const std::string& path) { return Folder(::opendir(path.c_str())); }
 
 }  // namespace gangrun::base

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -245,6 +246,39 @@ int read_closed_input() {
 
 TEST_F(Files, AClosedStandardInputIsNotAnEmptyOne) {
   EXPECT_EXIT(::_exit(read_closed_input()), testing::ExitedWithCode(0), "");
+}
+
+TEST(MemoryFile, IsEmptyHasNoNameAndIsClosedOnExec) {
+  const auto file = memory_file("some");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  struct stat info {};
+  ASSERT_EQ(::fstat(file->get(), &info), 0);
+  EXPECT_EQ(info.st_size, 0);
+  EXPECT_EQ(info.st_nlink, 0U);
+  EXPECT_EQ(::fcntl(file->get(), F_GETFD), FD_CLOEXEC);
+  const bool can_be_sealed = ::fcntl(file->get(), F_ADD_SEALS, F_SEAL_GROW) == 0;
+  EXPECT_EQ(can_be_sealed, has_memory_files());
+}
+
+TEST(ReadAt, WhatIsThereFromAnOffset) {
+  const auto file = memory_file("read_at", "0123456789");
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(*read_at(file->get(), 2, 3, "read"), "234");
+  EXPECT_EQ(*read_at(file->get(), 0, 10, "read"), "0123456789");
+  EXPECT_EQ(*read_at(file->get(), 3, 0, "read"), "");
+}
+
+TEST(ReadAt, LessOnlyWhereTheFileEnds) {
+  const auto file = memory_file("read_at", "0123456789");
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(*read_at(file->get(), 8, 5, "read"), "89");
+  EXPECT_EQ(*read_at(file->get(), 10, 5, "read"), "");
+}
+
+TEST(ReadAt, AnErrorBeginsWithWhatWasRead) {
+  const auto bytes = read_at(-1, 0, 5, "cannot read the log");
+  ASSERT_FALSE(bytes.ok());
+  EXPECT_THAT(bytes.error().message, testing::StartsWith("cannot read the log"));
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/format.h"
@@ -27,22 +27,13 @@ constexpr std::string_view type_name() {
 
 template <typename T>
 bool read_integer(const Json& value, T& out) {
-  if (value.is_number_unsigned()) {
-    const auto number = value.get<std::uint64_t>();
-    if (number > static_cast<std::uint64_t>(std::numeric_limits<T>::max())) return false;
+  const auto take = [&out](auto number) {
+    if (!std::in_range<T>(number)) return false;
     out = static_cast<T>(number);
     return true;
-  }
-  if (!value.is_number_integer()) return false;
-  const auto number = value.get<std::int64_t>();
-  if constexpr (std::is_unsigned_v<T>) {
-    if (number < 0) return false;
-  } else if (number < static_cast<std::int64_t>(std::numeric_limits<T>::min()) ||
-             number > static_cast<std::int64_t>(std::numeric_limits<T>::max())) {
-    return false;
-  }
-  out = static_cast<T>(number);
-  return true;
+  };
+  if (value.is_number_unsigned()) return take(value.get<std::uint64_t>());
+  return value.is_number_integer() && take(value.get<std::int64_t>());
 }
 
 template <typename T>

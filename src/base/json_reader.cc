@@ -1,7 +1,6 @@
 #include "base/json_reader.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <unordered_map>
 #include <utility>

@@ -24,6 +24,12 @@ constexpr char capital_letter(char c) {
   return is_small_letter(c) ? static_cast<char>(c - 'a' + 'A') : c;
 }
 
+// Whether `text` has nothing but letters, digits and `others`.
+constexpr bool is_of_letters_digits_and(std::string_view text, std::string_view others) {
+  return std::ranges::all_of(
+      text, [&](char c) { return is_letter_or_digit(c) || others.find(c) != others.npos; });
+}
+
 inline std::string in_small_letters(std::string_view text) {
   std::string out(text);
   std::ranges::transform(out, out.begin(), small_letter);

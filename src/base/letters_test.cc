@@ -16,6 +16,12 @@ TEST(Letters, AreTheSameWithoutTheirCase) {
   EXPECT_FALSE(same_without_case("@", "`"));
 }
 
+TEST(Letters, MakeATextWithOthersThatAreNamed) {
+  EXPECT_TRUE(is_of_letters_digits_and("a-1_Z", "_-"));
+  EXPECT_FALSE(is_of_letters_digits_and("a-1_Z", "-"));
+  EXPECT_FALSE(is_of_letters_digits_and("\xc3\x84", "-"));
+}
+
 TEST(Letters, DigitsOfOtherBasesEndWhereTheyDo) {
   EXPECT_TRUE(is_octal_digit('0') && is_octal_digit('7'));
   EXPECT_FALSE(is_octal_digit('8') || is_octal_digit('/'));

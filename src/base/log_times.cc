@@ -6,7 +6,6 @@
 
 #include "base/files.h"
 #include "base/format.h"
-#include "base/read_at.h"
 #include "base/strings.h"
 
 namespace gangrun::base {

@@ -5,12 +5,10 @@
 #include <array>
 #include <cinttypes>
 #include <cstdint>
-#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <set>
 #include <string>
-#include <type_traits>
 
 #include "base/format.h"
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+
 namespace gangrun::base {
 
 // The parts of `text` between `separator`s; an empty text has one empty part.
@@ -56,5 +58,9 @@ std::string first_and_more(const Items& items, std::size_t most, Name name = {})
   if (items.size() > shown) text += " and " + std::to_string(items.size() - shown) + " more";
   return text;
 }
+
+// A text that a user has written, without the byte order mark with which editors of other systems
+// begin one. kInvalidArgument where the mark is that of UTF-16.
+Result<std::string_view> without_mark(std::string_view text);
 
 }  // namespace gangrun::base

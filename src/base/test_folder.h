@@ -22,6 +22,7 @@ class TestFolder {
     if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
   }
   [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
  private:
   std::string path_;
