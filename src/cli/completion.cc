@@ -61,8 +61,8 @@ std::string_view jobs_of(const client::Command& command) {
 // The states of jobs that have ended: "succeeded|failed|…".
 std::string ended_states() {
   std::vector<std::string> names;
-  for (const auto state : job::ChoiceOf<job::JobState>::kValues) {
-    if (job::is_final(state)) names.emplace_back(job::to_string(state));
+  for (const auto& [state, name] : job::kChoice<job::JobState>.names) {
+    if (job::is_final(state)) names.emplace_back(name);
   }
   return format("{}", base::join(names, "|"));
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -18,23 +17,13 @@ enum class Verdict {
   kFailed,      // no job can run
   kNotChecked,  // it could not, or need not, be looked at
 };
-
-std::string_view to_string(Verdict verdict);
-
-}  // namespace gangrun::cluster
-
-namespace gangrun::job {
-
-template <>
-struct ChoiceOf<cluster::Verdict> {
-  static constexpr std::string_view kWhat = "a verdict";
-  static constexpr std::array kValues = {cluster::Verdict::kOk, cluster::Verdict::kWarning,
-                                         cluster::Verdict::kFailed, cluster::Verdict::kNotChecked};
-};
-
-}  // namespace gangrun::job
-
-namespace gangrun::cluster {
+constexpr auto choice_of(Verdict) {
+  using enum Verdict;
+  return job::choice<Verdict>(
+      "a verdict",
+      {{kOk, "ok"}, {kWarning, "warning"}, {kFailed, "failed"}, {kNotChecked, "not checked"}});
+}
+inline std::string_view to_string(Verdict verdict) { return job::to_string(verdict); }
 
 // One thing that jobs need of a place, and how it is.
 struct Check {

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "cluster/container_names.h"
+#include "cluster/task_files.h"
 #include "cluster/tasks.h"
 #include "gang/event.h"
 #include "job/cluster_spec.h"
@@ -26,7 +26,7 @@ struct Launch {
   std::optional<job::Address> wanted;
   // Hosts that are no place for it while there is another.
   std::vector<std::string> avoided{};
-  // Containers (container_names.h) that an engine beside the agent is to run the task in; none: it
+  // Containers (task_files.h) that an engine beside the agent is to run the task in; none: it
   // runs in no image, or the place itself sees to it.
   std::vector<std::string> containers{};
   // The agent's configuration (wire/agent_config.h). Holds the job's secret: it is handed on by a

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,7 +14,6 @@
 #include "gang/decision.h"
 #include "gang/event.h"
 #include "job/cluster_spec.h"
-#include "job/status.h"
 #include "job/task_id.h"
 #include "job/why.h"
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -18,28 +21,53 @@ std::optional<std::string> same_name(std::string_view text,
 base::Error not_one_of(std::string_view text, std::string_view what,
                        const std::vector<std::string>& allowed);
 
-// An enum that is written by name. It has a to_string(), and beside it stands what this is for it:
-//   kWhat: what the values are, in errors: "a policy".
-//   kValues: all of them, in the order in which errors and documents list them.
-//   kPrefix, where there is one: a name may also be written with it, "SIGUSR1".
-template <typename T>
-struct ChoiceOf;
+// How an enum is written by name.
+template <typename T, std::size_t kCount>
+struct Choice {
+  std::string_view what;  // its values, in errors: "a policy"
+  // Of all values, in the order in which errors and documents list them.
+  std::array<std::pair<T, std::string_view>, kCount> names;
+  std::string_view prefix;  // a name may have it too, "SIGUSR1"; empty: there is none
+};
+template <typename T, std::size_t kCount>
+constexpr Choice<T, kCount> choice(std::string_view what,
+                                   const std::pair<T, std::string_view> (&names)[kCount],
+                                   std::string_view prefix = {}) {
+  return {what, std::to_array(names), prefix};
+}
 
+// An enum that is written by name has a choice_of() beside it, which makes its Choice.
 template <typename T>
+concept IsChoice = requires {
+  choice_of(T{});
+};
+template <IsChoice T>
+inline constexpr auto kChoice = choice_of(T{});
+
+template <IsChoice T>
+std::string_view to_string(T value) {
+  for (const auto& [each, name] : kChoice<T>.names) {
+    if (each == value) return name;
+  }
+  return {};
+}
+
+template <IsChoice T>
 std::vector<std::string> choice_names() {
   std::vector<std::string> names;
-  names.reserve(ChoiceOf<T>::kValues.size());
-  for (const T value : ChoiceOf<T>::kValues) names.emplace_back(to_string(value));
+  for (const auto& [value, name] : kChoice<T>.names) names.emplace_back(name);
   return names;
 }
 
 // The inverse of to_string(). The error gives the text, what is allowed, and a near name.
-template <typename T>
+template <IsChoice T>
 base::Result<T> choice_from(std::string_view text) {
-  for (const T value : ChoiceOf<T>::kValues) {
-    if (to_string(value) == text) return value;
+  for (const auto& [value, name] : kChoice<T>.names) {
+    // What is none has no prefix.
+    const bool is_long = name != "none" && text == std::string(kChoice<T>.prefix).append(name);
+    if (text == name || is_long) return value;
   }
-  return not_one_of(text, ChoiceOf<T>::kWhat, choice_names<T>());
+  return not_one_of(text, kChoice<T>.what, choice_names<T>());
 }
 
 }  // namespace gangrun::job

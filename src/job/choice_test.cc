@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "job/spec_names.h"
+#include "job/spec.h"
 
 namespace gangrun::job {
 namespace {
@@ -18,8 +18,9 @@ TYPED_TEST_SUITE(Choices, AllChoices);
 TYPED_TEST(Choices, ReadBackFromTheirNames) {
   const std::vector<std::string> names = choice_names<TypeParam>();
   EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size());
-  for (const TypeParam value : ChoiceOf<TypeParam>::kValues) {
-    const auto back = choice_from<TypeParam>(to_string(value));
+  for (const auto& [value, name] : kChoice<TypeParam>.names) {
+    EXPECT_EQ(to_string(value), name);
+    const auto back = choice_from<TypeParam>(name);
     ASSERT_TRUE(back.ok()) << back.error().message;
     EXPECT_EQ(*back, value);
   }

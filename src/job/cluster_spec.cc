@@ -208,4 +208,13 @@ base::Result<ClusterSpec> cluster_spec_from_outline(const base::Json& json) {
   return spec;
 }
 
+std::string comma_separated(const std::vector<Address>& addresses) {
+  std::string list;
+  for (const Address& address : addresses) {
+    if (!list.empty()) list += ',';
+    list += to_string(address);
+  }
+  return list;
+}
+
 }  // namespace gangrun::job

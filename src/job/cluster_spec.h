@@ -57,4 +57,7 @@ base::Result<ClusterSpec> cluster_spec_from_json(const base::Json& json);
 base::Json outline_to_json(const ClusterSpec& spec, const TaskId& task);
 base::Result<ClusterSpec> cluster_spec_from_outline(const base::Json& json);
 
+// "host:port,host:port": the form of the DTF_*_HOSTS that ytf-submit gave its tasks.
+std::string comma_separated(const std::vector<Address>& addresses);
+
 }  // namespace gangrun::job

@@ -156,5 +156,11 @@ TEST(ClusterSpec, RefusesWhatIsMalformed) {
   EXPECT_EQ(spec.error().message, base::format("more than {} tasks in a cluster spec", kMaxTasks));
 }
 
+TEST(CommaSeparated, HasEveryAddressInItsOrder) {
+  EXPECT_EQ(comma_separated({}), "");
+  EXPECT_EQ(comma_separated({{"node7", 1}}), "node7:1");
+  EXPECT_EQ(comma_separated({{"node7", 1}, {"::1", 2}, {"node7", 3}}), "node7:1,[::1]:2,node7:3");
+}
+
 }  // namespace
 }  // namespace gangrun::job

@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <optional>
-#include <string>
 #include <system_error>
 #include <utility>
 

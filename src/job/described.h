@@ -11,36 +11,26 @@
 #include "job/figures.h"
 #include "job/reason.h"
 #include "job/spec.h"
-#include "job/spec_names.h"
 #include "job/task_id.h"
 
 // How values of jobs stand in the JSON of described structs (base/described.h).
-namespace gangrun::job {
-
-template <typename T>
-concept Choice = requires {
-  ChoiceOf<T>::kValues;
-};
-
-}  // namespace gangrun::job
-
 namespace gangrun::base {
 
-template <job::Choice T>
+template <job::IsChoice T>
 struct JsonOf<T> {
-  static Json write(T value) { return to_string(value); }
+  static Json write(T value) { return job::to_string(value); }
   static Result<> read(const Json& json, std::string_view key, T& out) {
     std::string name;
     GANGRUN_TRY(JsonOf<std::string>::read(json, key, name));
-    for (const T value : job::ChoiceOf<T>::kValues) {
-      if (to_string(value) != name) continue;
+    for (const auto& [value, its_name] : job::kChoice<T>.names) {
+      if (its_name != name) continue;
       out = value;
       return {};
     }
     return wrong_member(key, words());
   }
   static std::string words() { return one_of(job::choice_names<T>()); }
-  static T sample() { return job::ChoiceOf<T>::kValues.front(); }
+  static T sample() { return job::kChoice<T>.names.front().first; }
 };
 
 // One that this version does not know is read as kUnknown.

@@ -6,8 +6,6 @@
 
 namespace gangrun::job {
 
-std::string_view to_string(GpuMaker maker) { return maker == GpuMaker::kAmd ? "amd" : "nvidia"; }
-
 bool asks_for_gpus(const JobSpec& spec) {
   const std::vector<TaskId> tasks = spec.task_ids();
   return std::any_of(tasks.begin(), tasks.end(), [&spec](const TaskId& task) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -13,14 +12,10 @@
 namespace gangrun::job {
 
 enum class GpuMaker { kNvidia, kAmd };
-
-std::string_view to_string(GpuMaker maker);
-
-template <>
-struct ChoiceOf<GpuMaker> {
-  static constexpr std::string_view kWhat = "a maker of GPUs";
-  static constexpr std::array kValues = {GpuMaker::kNvidia, GpuMaker::kAmd};
-};
+constexpr auto choice_of(GpuMaker) {
+  using enum GpuMaker;
+  return choice<GpuMaker>("a maker of GPUs", {{kNvidia, "nvidia"}, {kAmd, "amd"}});
+}
 
 // The unit that one task has at a time: a GPU, or a part of one (MIG).
 struct Gpu {

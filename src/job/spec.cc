@@ -2,99 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "base/strings.h"
 
 namespace gangrun::job {
-
-namespace {
-
-constexpr std::pair<int, std::string_view> kSignals[] = {
-    {SIGTERM, "TERM"}, {SIGINT, "INT"},   {SIGHUP, "HUP"},
-    {SIGQUIT, "QUIT"}, {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"},
-};
-
-std::string_view signal_name(int number) {
-  for (const auto& [signal, name] : kSignals) {
-    if (signal == number) return name;
-  }
-  return "none";
-}
-
-}  // namespace
-
-std::string_view to_string(Policy policy) {
-  switch (policy) {
-    case Policy::kTracked: return "tracked";
-    case Policy::kService: return "service";
-    case Policy::kObserver: return "observer";
-    case Policy::kSidecar: return "sidecar";
-  }
-  return "tracked";
-}
-
-std::string_view to_string(Framework framework) {
-  switch (framework) {
-    case Framework::kTensorflow: return "tensorflow";
-    case Framework::kPytorch: return "pytorch";
-    case Framework::kJax: return "jax";
-    case Framework::kHorovod: return "horovod";
-  }
-  return "none";
-}
-
-std::string_view to_string(RestartScope scope) {
-  switch (scope) {
-    case RestartScope::kNone: return "none";
-    case RestartScope::kTask: return "task";
-    case RestartScope::kGang: return "gang";
-  }
-  return "none";
-}
-
-std::string_view to_string(ZooKeeperLogin login) {
-  switch (login) {
-    case ZooKeeperLogin::kNone: return "none";
-    case ZooKeeperLogin::kDigest: return "digest";
-    case ZooKeeperLogin::kKerberos: return "kerberos";
-  }
-  return "none";
-}
-
-std::string_view to_string(Containment containment) {
-  switch (containment) {
-    case Containment::kAuto: return "auto";
-    case Containment::kPidNamespace: return "pid_namespace";
-    case Containment::kCgroup: return "cgroup";
-    case Containment::kSubreaper: return "subreaper";
-  }
-  return "auto";
-}
-
-std::string_view to_string(Hold hold) {
-  switch (hold) {
-    case Hold::kUntilBind: return "until-bind";
-    case Hold::kUntilExec: return "until-exec";
-  }
-  return "until-bind";
-}
-
-std::string_view to_string(Expose expose) {
-  switch (expose) {
-    case Expose::kLoopback: return "loopback";
-    case Expose::kHost: return "host";
-  }
-  return "loopback";
-}
-
-std::string_view to_string(StopSignal signal) { return signal_name(static_cast<int>(signal)); }
-
-std::string_view to_string(StopSignalTo to) {
-  return to == StopSignalTo::kGroup ? "group" : "process";
-}
-
-std::string_view to_string(NoticeSignal signal) { return signal_name(static_cast<int>(signal)); }
 
 std::vector<std::string> Command::argv() const {
   if (!words.empty()) return words;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "job/choice.h"
 #include "job/sections.h"
 #include "job/task_id.h"
 
@@ -17,28 +18,67 @@ namespace gangrun::job {
 
 // The meaning of a task type for the end of the job (docs/ARCHITECTURE.md, "The end of a job").
 enum class Policy { kTracked, kService, kObserver, kSidecar };
+constexpr auto choice_of(Policy) {
+  using enum Policy;
+  return choice<Policy>("a policy", {{kTracked, "tracked"},
+                                     {kService, "service"},
+                                     {kObserver, "observer"},
+                                     {kSidecar, "sidecar"}});
+}
 
 enum class Framework { kTensorflow, kPytorch, kJax, kHorovod };
+constexpr auto choice_of(Framework) {
+  using enum Framework;
+  return choice<Framework>(
+      "a framework",
+      {{kTensorflow, "tensorflow"}, {kPytorch, "pytorch"}, {kJax, "jax"}, {kHorovod, "horovod"}});
+}
 
 // The part of the job that comes back after a failure that may be answered: the task in its old
 // place, or the whole gang.
 enum class RestartScope { kNone, kTask, kGang };
+constexpr auto choice_of(RestartScope) {
+  using enum RestartScope;
+  return choice<RestartScope>("a scope of restarts",
+                              {{kTask, "task"}, {kGang, "gang"}, {kNone, "none"}});
+}
 
 // The guarantee that everything that a task started dies with it; kAuto is the best that the host
 // permits.
 enum class Containment { kAuto, kPidNamespace, kCgroup, kSubreaper };
+constexpr auto choice_of(Containment) {
+  using enum Containment;
+  return choice<Containment>("a containment", {{kAuto, "auto"},
+                                               {kPidNamespace, "pid_namespace"},
+                                               {kCgroup, "cgroup"},
+                                               {kSubreaper, "subreaper"}});
+}
 
 // How long the ports of a task are held for it: for as long as its agent lives, for programs that
 // bind with SO_REUSEADDR or SO_REUSEPORT (servers do) or take the inherited socket; or until its
 // command is executed, for programs that do neither.
 enum class Hold { kUntilBind, kUntilExec };
+constexpr auto choice_of(Hold) {
+  using enum Hold;
+  return choice<Hold>("a time until which ports are held",
+                      {{kUntilBind, "until-bind"}, {kUntilExec, "until-exec"}});
+}
 
 // The machines that reach the port on which TensorBoard listens: this machine only, or all who
 // reach its host.
 enum class Expose { kLoopback, kHost };
+constexpr auto choice_of(Expose) {
+  using enum Expose;
+  return choice<Expose>("who reaches a port", {{kLoopback, "loopback"}, {kHost, "host"}});
+}
 
 // The way in which a login by SASL shows ZooKeeper's servers who the job's user is.
 enum class ZooKeeperLogin { kNone, kDigest, kKerberos };
+constexpr auto choice_of(ZooKeeperLogin) {
+  using enum ZooKeeperLogin;
+  return choice<ZooKeeperLogin>("a login",
+                                {{kNone, "none"}, {kDigest, "digest"}, {kKerberos, "kerberos"}});
+}
 
 // The signal by which a task is told to stop, with its number.
 enum class StopSignal {
@@ -49,10 +89,26 @@ enum class StopSignal {
   kUsr1 = SIGUSR1,
   kUsr2 = SIGUSR2,
 };
+constexpr auto choice_of(StopSignal) {
+  using enum StopSignal;
+  return choice<StopSignal>("a signal to stop by",
+                            {{kTerm, "TERM"},
+                             {kInt, "INT"},
+                             {kHup, "HUP"},
+                             {kQuit, "QUIT"},
+                             {kUsr1, "USR1"},
+                             {kUsr2, "USR2"}},
+                            "SIG");
+}
 
 // The processes of a task that get the signal: the command, and where that is a shell what it runs,
 // or all that they have started too.
 enum class StopSignalTo { kProcess, kGroup };
+constexpr auto choice_of(StopSignalTo) {
+  using enum StopSignalTo;
+  return choice<StopSignalTo>("who gets the signal to stop",
+                              {{kProcess, "process"}, {kGroup, "group"}});
+}
 
 // The signal by which a command learns that its place may take it away, with its number.
 enum class NoticeSignal {
@@ -62,18 +118,12 @@ enum class NoticeSignal {
   kInt = SIGINT,
   kNone = 0,
 };
-
-std::string_view to_string(Policy policy);
-std::string_view to_string(Framework framework);
-std::string_view to_string(RestartScope scope);
-std::string_view to_string(Containment containment);
-std::string_view to_string(ZooKeeperLogin login);
-std::string_view to_string(Hold hold);
-std::string_view to_string(Expose expose);
-// "TERM", "USR1", …
-std::string_view to_string(StopSignal signal);
-std::string_view to_string(StopSignalTo to);
-std::string_view to_string(NoticeSignal signal);
+constexpr auto choice_of(NoticeSignal) {
+  using enum NoticeSignal;
+  return choice<NoticeSignal>(
+      "a signal for notices",
+      {{kUsr1, "USR1"}, {kUsr2, "USR2"}, {kTerm, "TERM"}, {kInt, "INT"}, {kNone, "none"}}, "SIG");
+}
 
 inline constexpr int kMaxTasks = 10'000;
 inline constexpr int kMaxProcessesPerTask = 256;

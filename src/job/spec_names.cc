@@ -9,32 +9,6 @@
 
 namespace gangrun::job {
 
-namespace {
-
-// "USR1" or "SIGUSR1".
-template <typename Signal>
-base::Result<Signal> signal_from(std::string_view text) {
-  constexpr std::string_view kPrefix = ChoiceOf<Signal>::kPrefix;
-  for (const Signal value : ChoiceOf<Signal>::kValues) {
-    const std::string_view name = to_string(value);
-    const bool is_long = text.starts_with(kPrefix) && text.substr(kPrefix.size()) == name;
-    if (text == name || (is_long && name != "none")) return value;
-  }
-  return not_one_of(text, ChoiceOf<Signal>::kWhat, choice_names<Signal>());
-}
-
-}  // namespace
-
-template <>
-base::Result<StopSignal> choice_from(std::string_view text) {
-  return signal_from<StopSignal>(text);
-}
-
-template <>
-base::Result<NoticeSignal> choice_from(std::string_view text) {
-  return signal_from<NoticeSignal>(text);
-}
-
 std::vector<std::string> framework_names() {
   std::vector<std::string> names = choice_names<Framework>();
   names.emplace_back("none");
@@ -44,10 +18,10 @@ std::vector<std::string> framework_names() {
 base::Result<Framework> framework_from(std::string_view text) {
   // Their own pages write PyTorch and TensorFlow.
   const std::string name = base::in_small_letters(text);
-  for (const auto framework : ChoiceOf<Framework>::kValues) {
-    if (to_string(framework) == name) return framework;
+  for (const auto& [framework, its_name] : kChoice<Framework>.names) {
+    if (its_name == name) return framework;
   }
-  return not_one_of(text, ChoiceOf<Framework>::kWhat, framework_names());
+  return not_one_of(text, kChoice<Framework>.what, framework_names());
 }
 
 base::Result<std::vector<Framework>> frameworks_from(const std::vector<std::string>& names) {

@@ -4,38 +4,6 @@
 
 namespace gangrun::job {
 
-std::string_view to_string(JobState state) {
-  switch (state) {
-    case JobState::kAllocating: return "allocating";
-    case JobState::kRollCall: return "roll_call";
-    case JobState::kRunning: return "running";
-    case JobState::kRestarting: return "restarting";
-    case JobState::kStopping: return "stopping";
-    case JobState::kSucceeded: return "succeeded";
-    case JobState::kFailed: return "failed";
-    case JobState::kKilled: return "killed";
-    case JobState::kLost: return "lost";
-  }
-  return "lost";
-}
-
-std::string_view to_string(TaskState state) {
-  switch (state) {
-    case TaskState::kWaiting: return "waiting";
-    case TaskState::kAllocated: return "allocated";
-    case TaskState::kRegistered: return "registered";
-    case TaskState::kSpare: return "spare";
-    case TaskState::kStarting: return "starting";
-    case TaskState::kRunning: return "running";
-    case TaskState::kStopping: return "stopping";
-    case TaskState::kSucceeded: return "succeeded";
-    case TaskState::kFailed: return "failed";
-    case TaskState::kStopped: return "stopped";
-    case TaskState::kLost: return "lost";
-  }
-  return "lost";
-}
-
 bool is_final(JobState state) {
   return state == JobState::kSucceeded || state == JobState::kFailed ||
          state == JobState::kKilled || state == JobState::kLost;

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -33,6 +31,18 @@ enum class JobState {
   kKilled,  // ended because somebody asked for it
   kLost,    // its master vanished without a verdict
 };
+constexpr auto choice_of(JobState) {
+  using enum JobState;
+  return choice<JobState>("a state of a job", {{kAllocating, "allocating"},
+                                               {kRollCall, "roll_call"},
+                                               {kRunning, "running"},
+                                               {kRestarting, "restarting"},
+                                               {kStopping, "stopping"},
+                                               {kSucceeded, "succeeded"},
+                                               {kFailed, "failed"},
+                                               {kKilled, "killed"},
+                                               {kLost, "lost"}});
+}
 
 enum class TaskState {
   kWaiting,     // asked for, no place yet
@@ -47,29 +57,23 @@ enum class TaskState {
   kStopped,  // ended because we stopped it: no failure of its own
   kLost,     // no heartbeat comes any more
 };
+constexpr auto choice_of(TaskState) {
+  using enum TaskState;
+  return choice<TaskState>("a state of a task", {{kWaiting, "waiting"},
+                                                 {kAllocated, "allocated"},
+                                                 {kRegistered, "registered"},
+                                                 {kSpare, "spare"},
+                                                 {kStarting, "starting"},
+                                                 {kRunning, "running"},
+                                                 {kStopping, "stopping"},
+                                                 {kSucceeded, "succeeded"},
+                                                 {kFailed, "failed"},
+                                                 {kStopped, "stopped"},
+                                                 {kLost, "lost"}});
+}
 
-std::string_view to_string(JobState state);
-std::string_view to_string(TaskState state);
 [[nodiscard]] bool is_final(JobState state);
 [[nodiscard]] bool is_final(TaskState state);
-
-template <>
-struct ChoiceOf<JobState> {
-  static constexpr std::string_view kWhat = "a state of a job";
-  static constexpr std::array kValues = {
-      JobState::kAllocating, JobState::kRollCall, JobState::kRunning,
-      JobState::kRestarting, JobState::kStopping, JobState::kSucceeded,
-      JobState::kFailed,     JobState::kKilled,   JobState::kLost};
-};
-
-template <>
-struct ChoiceOf<TaskState> {
-  static constexpr std::string_view kWhat = "a state of a task";
-  static constexpr std::array kValues = {
-      TaskState::kWaiting,  TaskState::kAllocated, TaskState::kRegistered, TaskState::kSpare,
-      TaskState::kStarting, TaskState::kRunning,   TaskState::kStopping,   TaskState::kSucceeded,
-      TaskState::kFailed,   TaskState::kStopped,   TaskState::kLost};
-};
 
 // The longest name, address, path or moment: a longer one is none of ours.
 inline constexpr std::size_t kMaxStatusFieldBytes = 4096;

@@ -1,7 +1,5 @@
 #include "job/task_id.h"
 
-#include <algorithm>
-
 #include "base/format.h"
 #include "base/letters.h"
 #include "base/strings.h"
@@ -17,10 +15,8 @@ constexpr std::size_t kMaxTypeNameLength = 40;
 std::string to_string(const TaskId& task) { return base::format("{}:{}", task.type, task.index); }
 
 bool is_valid_type_name(std::string_view name) {
-  if (name.empty() || name.size() > kMaxTypeNameLength || !base::is_letter(name.front()))
-    return false;
-  return std::all_of(name.begin(), name.end(),
-                     [&](char c) { return base::is_letter_or_digit(c) || c == '_' || c == '-'; });
+  return !name.empty() && name.size() <= kMaxTypeNameLength && base::is_letter(name.front()) &&
+         base::is_of_letters_digits_and(name, "_-");
 }
 
 base::Result<TaskId> parse_task_id(std::string_view text) {

@@ -2,12 +2,10 @@
 
 #include <chrono>
 #include <string>
-#include <string_view>
 #include <tuple>
 
 #include "base/described.h"
 #include "base/exit_words.h"
-#include "base/json.h"
 #include "base/result.h"
 #include "job/json_text.h"
 #include "job/reason.h"

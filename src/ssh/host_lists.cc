@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/byte_order_mark.h"
 #include "base/format.h"
 #include "base/letters.h"
 #include "base/strings.h"

@@ -21,15 +21,6 @@ constexpr std::size_t kMaxBytes = std::size_t{16} << 20U;
 
 }  // namespace
 
-std::string_view to_string(Rest rest) {
-  switch (rest) {
-    case Rest::kNothing: return "nothing";
-    case Rest::kOverLimit: return "over_limit";
-    case Rest::kAll: return "all";
-  }
-  return "all";
-}
-
 base::Result<> write_host_records(const std::string& path, const std::vector<HostRecord>& records) {
   if (records.empty()) {
     if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,8 +20,12 @@ enum class Rest {
   kOverLimit,  // what is over the limit of what each host brings
   kAll,        // or some of it: it was not brought, or not to its end
 };
-
-std::string_view to_string(Rest rest);
+constexpr auto choice_of(Rest) {
+  using enum Rest;
+  return job::choice<Rest>("what a host has",
+                           {{kNothing, "nothing"}, {kOverLimit, "over_limit"}, {kAll, "all"}});
+}
+inline std::string_view to_string(Rest rest) { return job::to_string(rest); }
 
 // The files that a job has, or may have, on a host.
 struct HostRecord {
@@ -60,14 +63,3 @@ base::Result<std::vector<HostRecord>> read_host_records(const std::string& path)
 base::Result<std::optional<base::UniqueFd>> lock_host_records(const std::string& path);
 
 }  // namespace gangrun::ssh
-
-namespace gangrun::job {
-
-template <>
-struct ChoiceOf<ssh::Rest> {
-  static constexpr std::string_view kWhat = "what a host has";
-  static constexpr std::array kValues = {ssh::Rest::kNothing, ssh::Rest::kOverLimit,
-                                         ssh::Rest::kAll};
-};
-
-}  // namespace gangrun::job

@@ -78,15 +78,6 @@ BringMessage bring_message(const std::vector<std::optional<std::vector<std::stri
   return bring;
 }
 
-std::string_view to_string(Kept kept) {
-  switch (kept) {
-    case Kept::kNothing: return "nothing";
-    case Kept::kWritten: return "written";
-    case Kept::kFolder: return "folder";
-  }
-  return "nothing";
-}
-
 Json to_json(const KeeperMessage& message) { return base::tagged_json(kTag, message); }
 
 Result<KeeperMessage> keeper_message_from_json(const Json& json) {

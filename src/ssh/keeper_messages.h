@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -33,21 +32,14 @@ enum class Kept {
   kWritten,  // for a day its working folder, where tasks have written something
   kFolder,   // its working folder, until it is told to remove it
 };
-
-std::string_view to_string(Kept kept);
+constexpr auto choice_of(Kept) {
+  using enum Kept;
+  return job::choice<Kept>("what a host keeps",
+                           {{kNothing, "nothing"}, {kWritten, "written"}, {kFolder, "folder"}});
+}
+inline std::string_view to_string(Kept kept) { return job::to_string(kept); }
 
 }  // namespace gangrun::ssh
-
-namespace gangrun::job {
-
-template <>
-struct ChoiceOf<ssh::Kept> {
-  static constexpr std::string_view kWhat = "what a host keeps";
-  static constexpr std::array kValues = {ssh::Kept::kNothing, ssh::Kept::kWritten,
-                                         ssh::Kept::kFolder};
-};
-
-}  // namespace gangrun::job
 
 namespace gangrun::base {
 

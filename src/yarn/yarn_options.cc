@@ -210,15 +210,6 @@ constexpr FieldRow<JobSpec> kYarnFields[] = {
 
 }  // namespace
 
-std::string_view to_string(ContainerRuntime runtime) {
-  switch (runtime) {
-    case ContainerRuntime::kAuto: return "auto";
-    case ContainerRuntime::kDocker: return "docker";
-    case ContainerRuntime::kNone: return "none";
-  }
-  return "auto";
-}
-
 const jobfile::Section& YarnOptions::section() {
   static const jobfile::Section kSection{.key = kKey,
                                          .about = "Settings for YARN",

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -27,8 +26,12 @@ inline constexpr std::size_t kMaxFileSystems = 100;
 // The runtime of the images of tasks: what Hadoop's configuration says, YARN itself, or our agent
 // by the engine that its node has.
 enum class ContainerRuntime { kAuto, kDocker, kNone };
-
-std::string_view to_string(ContainerRuntime runtime);
+constexpr auto choice_of(ContainerRuntime) {
+  using enum ContainerRuntime;
+  return job::choice<ContainerRuntime>("what runs images",
+                                       {{kAuto, "auto"}, {kDocker, "docker"}, {kNone, "none"}});
+}
+inline std::string_view to_string(ContainerRuntime runtime) { return job::to_string(runtime); }
 
 // The settings of a job for YARN beside its tasks.
 struct YarnOptions {
@@ -61,11 +64,3 @@ inline const YarnOptions& yarn_of(const job::JobSpec& job) {
 inline YarnOptions& edit_yarn(job::JobSpec& job) { return job.sections.edit<YarnOptions>(); }
 
 }  // namespace gangrun::yarn
-
-template <>
-struct gangrun::job::ChoiceOf<gangrun::yarn::ContainerRuntime> {
-  static constexpr std::string_view kWhat = "what runs images";
-  static constexpr std::array kValues = {gangrun::yarn::ContainerRuntime::kAuto,
-                                         gangrun::yarn::ContainerRuntime::kDocker,
-                                         gangrun::yarn::ContainerRuntime::kNone};
-};

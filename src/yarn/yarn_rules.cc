@@ -10,8 +10,8 @@
 #include "base/strings.h"
 #include "job/limits.h"
 #include "job/units.h"
+#include "jobfile/checks.h"
 #include "jobfile/job_fields.h"
-#include "jobfile/label.h"
 #include "jobfile/shipped_files.h"
 #include "yarn/yarn_options.h"
 

@@ -106,10 +106,10 @@ ALLOWED = {
     ("std::get_if<A>(&x)", "src/jobfile/field.h"): "a row's type says which alternative its value has",
     ("std::get_if<A>(&x)", "src/jobfile/task_fields.cc"): "a row's type says which alternative its value has",
     ("std::get_if<A>(&x)", "src/kubernetes/access.cc"): "asks for one kind of login: a plugin, or none",
-    ('"pytorch"', "src/job/spec.cc"): "that is where they are",
+    ('"pytorch"', "src/job/spec.h"): "that is where they are",
     ('"pytorch"', "src/job/choice.cc"): "what others call them",
     ('"pytorch"', "src/yarn/tensorflow_trial.cc"): "a module of Python",
-    ('"USR1"', "src/job/spec.cc"): "that is where they are",
+    ('"USR1"', "src/job/spec.h"): "that is where they are",
     ("std::get_if<A>(&x)", "src/kubernetes/login.cc"): "a plugin is a program: it alone is waited for",
 }
 

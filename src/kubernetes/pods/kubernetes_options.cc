@@ -2,7 +2,7 @@
 
 #include "job/limits.h"
 #include "jobfile/field_values.h"
-#include "jobfile/yaml_value.h"
+#include "jobfile/yaml_tree.h"
 
 namespace gangrun::kubernetes::pods {
 
@@ -277,17 +277,6 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
 };
 
 }  // namespace
-
-std::string_view to_string(GangScheduling scheduling) {
-  switch (scheduling) {
-    case GangScheduling::kAuto: return "auto";
-    case GangScheduling::kKueue: return "kueue";
-    case GangScheduling::kVolcano: return "volcano";
-    case GangScheduling::kWorkload: return "workload";
-    case GangScheduling::kHold: return "hold";
-  }
-  return "";
-}
 
 const jobfile::Section& KubernetesOptions::section() {
   static const jobfile::Section kSection{.key = kKey,

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -19,8 +18,15 @@ inline constexpr std::string_view kKubernetes = "kubernetes";
 // The way in which the pods of a job are scheduled all or none: what the cluster has, or one of
 // these, or being held back until all have a node.
 enum class GangScheduling { kAuto, kKueue, kVolcano, kWorkload, kHold };
-
-std::string_view to_string(GangScheduling scheduling);
+constexpr auto choice_of(GangScheduling) {
+  using enum GangScheduling;
+  return job::choice<GangScheduling>("what schedules a gang", {{kAuto, "auto"},
+                                                               {kKueue, "kueue"},
+                                                               {kVolcano, "volcano"},
+                                                               {kWorkload, "workload"},
+                                                               {kHold, "hold"}});
+}
+inline std::string_view to_string(GangScheduling scheduling) { return job::to_string(scheduling); }
 
 // The settings of a job that only Kubernetes has, beside its tasks.
 struct KubernetesOptions {
@@ -60,12 +66,3 @@ inline KubernetesOptions& edit_kubernetes(job::JobSpec& job) {
 }
 
 }  // namespace gangrun::kubernetes::pods
-
-template <>
-struct gangrun::job::ChoiceOf<gangrun::kubernetes::pods::GangScheduling> {
-  static constexpr std::string_view kWhat = "what schedules a gang";
-  static constexpr std::array kValues = {
-      kubernetes::pods::GangScheduling::kAuto, kubernetes::pods::GangScheduling::kKueue,
-      kubernetes::pods::GangScheduling::kVolcano, kubernetes::pods::GangScheduling::kWorkload,
-      kubernetes::pods::GangScheduling::kHold};
-};

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/format.h"
-#include "job/addresses.h"
+#include "job/cluster_spec.h"
 #include "job/units.h"
 #include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/names.h"
