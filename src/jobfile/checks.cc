@@ -22,12 +22,14 @@ constexpr std::array<std::string_view, 4> kEndings = {".tar.gz", ".tgz", ".tar",
 constexpr std::string_view kReserved = "gangrun-";
 
 bool is_folder_name(std::string_view name) {
-  const auto is_allowed = [](char c) {
-    return base::is_letter_or_digit(c) || c == '_' || c == '.' || c == '-';
-  };
   return !name.empty() && name.size() <= job::kMaxNameBytes && name.front() != '.' &&
          name.front() != '-' && !name.starts_with(kReserved) &&
-         std::all_of(name.begin(), name.end(), is_allowed);
+         base::is_of_letters_digits_and(name, "_.-");
+}
+
+bool is_label(std::string_view text) {
+  return text.size() <= job::kMaxLabelBytes && base::is_letter_or_digit(text.front()) &&
+         base::is_of_letters_digits_and(text, "_-");
 }
 
 }  // namespace
@@ -91,6 +93,14 @@ Found check_outputs(const std::vector<std::string>& outputs, const std::string& 
     }
   }
   return std::nullopt;
+}
+
+Found check_label(const std::optional<std::string>& label, const std::string& path) {
+  if (!label || label->empty() || is_label(*label)) return std::nullopt;
+  return Problem{path, base::format("{} is not a node label; allowed: a letter or digit, then at "
+                                    "most {} letters, digits, '_' or '-'; nothing for the nodes "
+                                    "without one",
+                                    job::in_quotes(*label), job::kMaxLabelBytes - 1)};
 }
 
 }  // namespace gangrun::jobfile

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,5 +25,8 @@ Found check_archives(const std::map<std::string, std::string>& archives, const s
 
 // JobSpec::outputs or TaskSpec::outputs.
 Found check_outputs(const std::vector<std::string>& outputs, const std::string& path);
+
+// The label of nodes, of tasks or of a job's master. Absent: what the cluster says.
+Found check_label(const std::optional<std::string>& label, const std::string& path);
 
 }  // namespace gangrun::jobfile

@@ -40,16 +40,12 @@ bool is_registry(std::string_view text) {
     return false;
   }
   return !name.empty() && base::is_letter_or_digit(name.front()) &&
-         base::is_letter_or_digit(name.back()) && std::all_of(name.begin(), name.end(), [](char c) {
-           return base::is_letter_or_digit(c) || c == '.' || c == '-';
-         });
+         base::is_letter_or_digit(name.back()) && base::is_of_letters_digits_and(name, ".-");
 }
 
 bool is_tag(std::string_view text) {
-  const auto is_word = [](char c) { return base::is_letter_or_digit(c) || c == '_'; };
-  return !text.empty() && text.size() <= kMaxImageTagBytes && is_word(text.front()) &&
-         std::all_of(text.begin(), text.end(),
-                     [&](char c) { return is_word(c) || c == '.' || c == '-'; });
+  return !text.empty() && text.size() <= kMaxImageTagBytes && text.front() != '.' &&
+         text.front() != '-' && base::is_of_letters_digits_and(text, "_.-");
 }
 
 bool is_digest(std::string_view text) {

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,7 +74,7 @@ struct FieldChoice {
   std::vector<std::string> (*names)() = nullptr;
   // The one name for what may be written otherwise ("SIGTERM"); the error says what is allowed.
   base::Result<std::string> (*name_of)(std::string_view text) = nullptr;
-  std::string_view prefix{};  // ChoiceOf::kPrefix
+  std::string_view prefix{};  // Choice::prefix
 };
 
 struct FieldInfo {
@@ -201,17 +200,13 @@ struct Type<T> {
   static T from(const FieldValue& value) {
     return *job::choice_from<T>(*std::get_if<std::string>(&value));
   }
-  static constexpr std::string_view prefix() {
-    if constexpr (requires { job::ChoiceOf<T>::kPrefix; }) return job::ChoiceOf<T>::kPrefix;
-    return {};
-  }
   static constexpr FieldChoice kChoice = {
       .names = job::choice_names<T>,
       .name_of = [](std::string_view text) -> base::Result<std::string> {
         GANGRUN_ASSIGN(const T chosen, job::choice_from<T>(text));
         return std::string(to_string(chosen));
       },
-      .prefix = prefix(),
+      .prefix = job::kChoice<T>.prefix,
   };
 };
 

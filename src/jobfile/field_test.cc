@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "job/spec_names.h"
 #include "jobfile/task_fields.h"
 #include "jobfile/test_field_docs.h"
 #include "jobfile/yaml_tree.h"

@@ -9,7 +9,7 @@
 #include "jobfile/resources.h"
 #include "jobfile/task_fields.h"
 #include "jobfile/validate.h"
-#include "jobfile/yaml_value.h"
+#include "jobfile/yaml_tree.h"
 
 namespace gangrun::jobfile {
 

@@ -1,7 +1,6 @@
 #include "jobfile/job_fields.h"
 
 #include "job/limits.h"
-#include "job/spec_names.h"
 #include "jobfile/field_values.h"
 #include "jobfile/job_values.h"
 #include "jobfile/ports.h"

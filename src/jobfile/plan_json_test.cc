@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "job/limits.h"
 #include "jobfile/build.h"
 #include "jobfile/spec_yaml.h"
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "job/spec.h"
 
 namespace gangrun::jobfile {
 

@@ -28,9 +28,7 @@ bool is_host_name(std::string_view text) {
   const std::vector<std::string> parts = base::split(text, '.');
   return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
     return !part.empty() && base::is_letter_or_digit(part.front()) &&
-           base::is_letter_or_digit(part.back()) &&
-           std::all_of(part.begin(), part.end(),
-                       [](char c) { return base::is_letter_or_digit(c) || c == '-'; });
+           base::is_letter_or_digit(part.back()) && base::is_of_letters_digits_and(part, "-");
   });
 }
 
@@ -42,9 +40,7 @@ bool is_resource_name(std::string_view name) {
     name.remove_prefix(slash + 1);
   }
   return !name.empty() && base::is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return base::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
-         });
+         base::is_of_letters_digits_and(name, "._-");
 }
 
 }  // namespace

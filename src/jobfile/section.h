@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "job/spec.h"

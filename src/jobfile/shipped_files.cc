@@ -24,10 +24,7 @@ std::string_view scheme_of(std::string_view path) {
   const std::size_t end = path.find("://");
   if (end == std::string_view::npos || end == 0) return {};
   const std::string_view scheme = path.substr(0, end);
-  const bool fits = std::all_of(scheme.begin(), scheme.end(), [](char c) {
-    return base::is_letter_or_digit(c) || c == '+' || c == '.' || c == '-';
-  });
-  return fits ? scheme : std::string_view();
+  return base::is_of_letters_digits_and(scheme, "+.-") ? scheme : std::string_view();
 }
 
 // Absolute, without ".", ".." and a slash at the end.

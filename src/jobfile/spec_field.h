@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/format.h"
 #include "base/result.h"
 #include "jobfile/yaml_tree.h"
 

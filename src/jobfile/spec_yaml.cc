@@ -13,7 +13,6 @@
 #include "jobfile/spec_field.h"
 #include "jobfile/task_fields.h"
 #include "jobfile/yaml_tree.h"
-#include "jobfile/yaml_value.h"
 
 namespace gangrun::jobfile {
 

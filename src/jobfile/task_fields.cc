@@ -5,11 +5,9 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "job/limits.h"
-#include "job/spec_names.h"
 #include "jobfile/checks.h"
 #include "jobfile/container.h"
 #include "jobfile/field_values.h"
-#include "jobfile/label.h"
 
 namespace gangrun::jobfile {
 

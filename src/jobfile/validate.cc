@@ -220,9 +220,8 @@ Found check_files(const std::vector<std::string>& files) {
 
 Found check_name(const std::string& name, const std::string& path) {
   const bool fits = !name.empty() && name.size() <= job::kMaxNameBytes &&
-                    base::is_letter_or_digit(name.front()) && std::ranges::all_of(name, [](char c) {
-                      return base::is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
-                    });
+                    base::is_letter_or_digit(name.front()) &&
+                    base::is_of_letters_digits_and(name, "._-");
   if (fits) return std::nullopt;
   return Problem{path, base::format("{} is not a name; allowed: a letter or digit, then at most {} "
                                     "letters, digits, '.', '_' or '-'",
@@ -303,9 +302,8 @@ std::optional<Problem> find_problem(const job::JobSpec& spec, const RulesOfPlace
 }
 
 base::Result<> check_variable_name(std::string_view name) {
-  const bool fits =
-      !name.empty() && name.size() <= job::kMaxVariableNameBytes && !base::is_digit(name.front()) &&
-      std::ranges::all_of(name, [](char c) { return base::is_letter_or_digit(c) || c == '_'; });
+  const bool fits = !name.empty() && name.size() <= job::kMaxVariableNameBytes &&
+                    !base::is_digit(name.front()) && base::is_of_letters_digits_and(name, "_");
   if (!fits) {
     return base::invalid_argument(base::format(
         "{} is not the name of a variable; allowed: letters, digits and '_', no digit first",

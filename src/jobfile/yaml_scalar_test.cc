@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <string>
-
 namespace gangrun::jobfile {
 namespace {
 

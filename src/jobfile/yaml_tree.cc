@@ -5,8 +5,8 @@
 #include <yaml-cpp/parser.h>
 
 #include <cmath>
+#include <cstddef>
 #include <map>
-#include <memory>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -15,6 +15,7 @@
 #include "base/strings.h"
 #include "job/spec.h"
 #include "job/units.h"
+#include "jobfile/yaml_scalar.h"
 
 namespace gangrun::jobfile {
 
@@ -253,6 +254,27 @@ base::Result<YamlNode> yaml_from_json(const base::Json& json) { return convert(j
 std::string position_text(const std::string& source, Mark mark) {
   if (mark.line == 0) return source.empty() ? "" : base::format("{}: ", source);
   return base::format("{}:{}:{}: ", source, mark.line, mark.column);
+}
+
+base::Json json_value(const YamlNode& node) {
+  base::Json json;
+  switch (node.kind) {
+    case YamlNode::Kind::kNull: break;
+    case YamlNode::Kind::kScalar:
+      json = node.is_quoted ? base::Json(node.text) : yaml_scalar(node.text);
+      break;
+    case YamlNode::Kind::kList:
+      json = base::Json::array();
+      for (const YamlNode& child : node.children) json.push_back(json_value(child));
+      break;
+    case YamlNode::Kind::kMap:
+      json = base::Json::object();
+      for (std::size_t i = 0; i < node.keys.size(); ++i) {
+        json[node.keys[i].name] = json_value(node.children[i]);
+      }
+      break;
+  }
+  return json;
 }
 
 }  // namespace gangrun::jobfile

@@ -62,4 +62,8 @@ std::optional<YamlRefusal> find_bad_bytes(std::string_view text);
 // "job.yaml:4:12: ", or "job.yaml: " where there is no mark.
 std::string position_text(const std::string& source, Mark mark);
 
+// The value of a part of a job file that goes to others as it is: maps and lists as they are,
+// scalars that are not quoted by yaml_scalar().
+base::Json json_value(const YamlNode& node);
+
 }  // namespace gangrun::jobfile

@@ -10,7 +10,6 @@
 #include "base/strings.h"
 #include "job/choice.h"
 #include "job/limits.h"
-#include "job/spec_names.h"
 #include "job/units.h"
 #include "jobfile/checks.h"
 #include "jobfile/field_values.h"
@@ -37,10 +36,7 @@ bool is_host(std::string_view text) {
   const bool in_brackets = name.starts_with('[') && name.ends_with(']');
   if (in_brackets) name = name.substr(1, name.size() - 2);
   return !name.empty() && name.size() <= kMaxHostBytes &&
-         std::all_of(name.begin(), name.end(), [&](char c) {
-           return base::is_letter_or_digit(c) || c == '.' || c == '-' || c == '_' ||
-                  (in_brackets && c == ':');
-         });
+         base::is_of_letters_digits_and(name, in_brackets ? ".-_:" : ".-_");
 }
 
 // ZooKeeper's own rules for paths, and ASCII.
