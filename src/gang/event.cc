@@ -2,7 +2,6 @@
 
 #include <string_view>
 
-#include "base/overloaded.h"
 #include "job/described.h"
 
 namespace gangrun::gang {
@@ -10,6 +9,20 @@ namespace gangrun::gang {
 namespace {
 
 constexpr std::string_view kTag = "event";
+
+enum class Meaning { kTime, kAskedEnd, kStart, kOther };
+
+Meaning meaning_of(const Event& event) {
+  return std::visit(
+      base::Overloaded{
+          [](const TimePassed&) { return Meaning::kTime; },
+          [](const StopRequested&) { return Meaning::kAskedEnd; },
+          [](const Started&) { return Meaning::kStart; },
+          [](const base::OneOf<job::Exited, job::AgentEnded> auto&) { return Meaning::kOther; },
+          [](const TellsNoEnd auto&) { return Meaning::kOther; },
+      },
+      event);
+}
 
 }  // namespace
 
@@ -22,27 +35,11 @@ std::string_view name_of(const Event& event) {
   return std::visit([]<typename T>(const T& /*event*/) { return T::kName; }, event);
 }
 
-bool is_time(const Event& event) {
-  return std::visit(
-      base::Overloaded{
-          [](const TimePassed&) { return true; },
-          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, job::Exited,
-                               SessionLost, Reattached, job::AgentEnded, Progress, StopRequested,
-                               ClusterGone, Resumed, HostSilent> auto&) { return false; },
-      },
-      event);
-}
+bool is_time(const Event& event) { return meaning_of(event) == Meaning::kTime; }
 
-bool asks_for_end(const Event& event) {
-  return std::visit(
-      base::Overloaded{
-          [](const StopRequested&) { return true; },
-          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, job::Exited,
-                               SessionLost, Reattached, job::AgentEnded, Progress, ClusterGone,
-                               TimePassed, Resumed, HostSilent> auto&) { return false; },
-      },
-      event);
-}
+bool asks_for_end(const Event& event) { return meaning_of(event) == Meaning::kAskedEnd; }
+
+bool tells_of_start(const Event& event) { return meaning_of(event) == Meaning::kStart; }
 
 std::optional<job::Exited> run_end_in(const Event& event) {
   using RunEnd = std::optional<job::Exited>;
@@ -52,45 +49,28 @@ std::optional<job::Exited> run_end_in(const Event& event) {
             if (!ended.run) return RunEnd();
             return RunEnd({ended.task, ended.run->attempt, ended.run->report, ended.ended_at});
           },
-          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, job::Exited,
-                               SessionLost, Reattached, Progress, StopRequested, ClusterGone,
-                               TimePassed, Resumed, HostSilent> auto&) { return RunEnd(); },
+          [](const job::Exited&) { return RunEnd(); },
+          [](const TellsNoEnd auto&) { return RunEnd(); },
       },
       event);
 }
 
 std::optional<job::TaskId> ended_in(const Event& event) {
   using Ended = std::optional<job::TaskId>;
-  return std::visit(
-      base::Overloaded{
-          [](const base::OneOf<job::Exited, job::AgentEnded> auto& ended) {
-            return Ended(ended.task);
-          },
-          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, SessionLost,
-                               Reattached, Progress, StopRequested, ClusterGone, TimePassed,
-                               Resumed, HostSilent> auto&) { return Ended(); },
-      },
-      event);
-}
-
-bool tells_of_start(const Event& event) {
-  return std::visit(
-      base::Overloaded{
-          [](const Started&) { return true; },
-          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, job::Exited, SessionLost,
-                               Reattached, job::AgentEnded, Progress, StopRequested, ClusterGone,
-                               TimePassed, Resumed, HostSilent> auto&) { return false; },
-      },
-      event);
+  return std::visit(base::Overloaded{
+                        [](const base::OneOf<job::Exited, job::AgentEnded> auto& ended) {
+                          return Ended(ended.task);
+                        },
+                        [](const TellsNoEnd auto&) { return Ended(); },
+                    },
+                    event);
 }
 
 Event moved_by(base::Duration by, Event event) {
   std::visit(
       base::Overloaded{
           [by](base::OneOf<job::Exited, job::AgentEnded> auto& of_end) { of_end.ended_at += by; },
-          [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, SessionLost,
-                               Reattached, Progress, StopRequested, ClusterGone, TimePassed,
-                               Resumed, HostSilent> auto&) {},
+          [](const TellsNoEnd auto&) {},
       },
       event);
   return event;

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/described.h"
 #include "base/json.h"
+#include "base/overloaded.h"
 #include "base/result.h"
 #include "job/cluster_spec.h"
 #include "job/ends.h"
@@ -20,13 +21,32 @@
 // attempt than the current one is late and changes nothing.
 namespace gangrun::gang {
 
-// The first event of a job: everything is requested.
-struct Begin {
-  static constexpr std::string_view kName = "begin";
+// An event that says no more than which it is.
+template <base::Name kIs>
+struct Bare {
+  static constexpr std::string_view kName = kIs.text;
   static constexpr auto rows() { return std::tuple(); }
 
-  friend bool operator==(const Begin&, const Begin&) = default;
+  friend bool operator==(const Bare&, const Bare&) = default;
 };
+
+// An event that says no more than which attempt of which task it is about.
+template <base::Name kIs>
+struct OfAttempt {
+  job::TaskId task;
+  int attempt = 0;
+
+  static constexpr std::string_view kName = kIs.text;
+  static constexpr auto rows() {
+    return std::tuple(base::row("task", &OfAttempt::task),
+                      base::row("attempt", &OfAttempt::attempt, base::Range{1, job::kMaxAttempt}));
+  }
+
+  friend bool operator==(const OfAttempt&, const OfAttempt&) = default;
+};
+
+// The first event of a job: everything is requested.
+using Begin = Bare<"begin">;
 
 // The cluster has nothing to give yet, and says why.
 struct ClusterWaiting {
@@ -72,60 +92,15 @@ struct Reported {
 };
 
 // All processes of the task run.
-struct Started {
-  job::TaskId task;
-  int attempt = 0;
-
-  static constexpr std::string_view kName = "started";
-  static constexpr auto rows() {
-    return std::tuple(base::row("task", &Started::task),
-                      base::row("attempt", &Started::attempt, base::Range{1, job::kMaxAttempt}));
-  }
-
-  friend bool operator==(const Started&, const Started&) = default;
-};
+using Started = OfAttempt<"started">;
 
 // No heartbeat comes from the agent; it may be alive.
-struct SessionLost {
-  job::TaskId task;
-  int attempt = 0;
+using SessionLost = OfAttempt<"session_lost">;
 
-  static constexpr std::string_view kName = "session_lost";
-  static constexpr auto rows() {
-    return std::tuple(
-        base::row("task", &SessionLost::task),
-        base::row("attempt", &SessionLost::attempt, base::Range{1, job::kMaxAttempt}));
-  }
-
-  friend bool operator==(const SessionLost&, const SessionLost&) = default;
-};
-
-struct Reattached {
-  job::TaskId task;
-  int attempt = 0;
-
-  static constexpr std::string_view kName = "reattached";
-  static constexpr auto rows() {
-    return std::tuple(base::row("task", &Reattached::task),
-                      base::row("attempt", &Reattached::attempt, base::Range{1, job::kMaxAttempt}));
-  }
-
-  friend bool operator==(const Reattached&, const Reattached&) = default;
-};
+using Reattached = OfAttempt<"reattached">;
 
 // An observer has written output or used its CPU.
-struct Progress {
-  job::TaskId task;
-  int attempt = 0;
-
-  static constexpr std::string_view kName = "progress";
-  static constexpr auto rows() {
-    return std::tuple(base::row("task", &Progress::task),
-                      base::row("attempt", &Progress::attempt, base::Range{1, job::kMaxAttempt}));
-  }
-
-  friend bool operator==(const Progress&, const Progress&) = default;
-};
+using Progress = OfAttempt<"progress">;
 
 // Somebody asked for the end of the job: "Ctrl-C", "gangrun kill by ana".
 struct StopRequested {
@@ -171,25 +146,21 @@ struct HostSilent {
 };
 
 // Only the time went on: deadlines are checked.
-struct TimePassed {
-  static constexpr std::string_view kName = "time_passed";
-  static constexpr auto rows() { return std::tuple(); }
-
-  friend bool operator==(const TimePassed&, const TimePassed&) = default;
-};
+using TimePassed = Bare<"time_passed">;
 
 // A new master goes on with the job of a dead one: no agent has a session, and what was decided
 // last may not have been done.
-struct Resumed {
-  static constexpr std::string_view kName = "resumed";
-  static constexpr auto rows() { return std::tuple(); }
-
-  friend bool operator==(const Resumed&, const Resumed&) = default;
-};
+using Resumed = Bare<"resumed">;
 
 using Event = std::variant<Begin, ClusterWaiting, Allocated, Reported, Started, job::Exited,
                            SessionLost, Reattached, job::AgentEnded, Progress, StopRequested,
                            ClusterGone, TimePassed, Resumed, HostSilent>;
+
+// All but the ends of runs and of agents.
+template <typename T>
+concept TellsNoEnd =
+    base::OneOf<T, Begin, ClusterWaiting, Allocated, Reported, Started, SessionLost, Reattached,
+                Progress, StopRequested, ClusterGone, TimePassed, Resumed, HostSilent>;
 
 // "reported", "agent_ended", …
 std::string_view name_of(const Event& event);

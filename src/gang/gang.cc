@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/check.h"
-
 // Allocation, roll call, start and restart. Smaller gangs and spares are in gang_elastic.cc; how a
 // job ends is in gang_end.cc.
 namespace gangrun::gang {

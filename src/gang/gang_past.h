@@ -31,19 +31,17 @@ struct Past {
 
   void happened(const Event& event) {
     end_requested |= asks_for_end(event);
-    std::visit(
-        base::Overloaded{
-            [&](const job::AgentEnded& ended) {
-              const auto found = told.find(ended.task);
-              if (found == told.end()) return;
-              found->second.gone |= ended.attempt == found->second.allocated;
-            },
-            // No agent has ended.
-            [](const base::OneOf<Begin, ClusterWaiting, Allocated, Reported, Started, job::Exited,
-                                 SessionLost, Reattached, Progress, StopRequested, ClusterGone,
-                                 TimePassed, Resumed, HostSilent> auto&) {},
-        },
-        event);
+    std::visit(base::Overloaded{
+                   [&](const job::AgentEnded& ended) {
+                     const auto found = told.find(ended.task);
+                     if (found == told.end()) return;
+                     found->second.gone |= ended.attempt == found->second.allocated;
+                   },
+                   // No agent has ended.
+                   [](const job::Exited&) {},
+                   [](const TellsNoEnd auto&) {},
+               },
+               event);
   }
 
   void decided(const Decision& decision) {

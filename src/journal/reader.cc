@@ -11,7 +11,6 @@
 
 #include "base/files.h"
 #include "base/format.h"
-#include "base/read_at.h"
 #include "base/unique_fd.h"
 #include "journal/line_reader.h"
 #include "journal/segments.h"

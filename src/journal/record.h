@@ -6,7 +6,6 @@
 #include <string_view>
 #include <tuple>
 #include <variant>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/described.h"
@@ -106,24 +105,18 @@ struct GenerationRecord {
   friend bool operator==(const GenerationRecord&, const GenerationRecord&) = default;
 };
 
-struct StatusRecord {
+template <base::Name kIs>
+struct RecordOfStatus {
   job::JobStatus status;
 
-  static constexpr std::string_view kName = "status";
-  static constexpr auto rows() { return std::tuple(base::row("status", &StatusRecord::status)); }
+  static constexpr std::string_view kName = kIs.text;
+  static constexpr auto rows() { return std::tuple(base::row("status", &RecordOfStatus::status)); }
 
-  friend bool operator==(const StatusRecord&, const StatusRecord&) = default;
+  friend bool operator==(const RecordOfStatus&, const RecordOfStatus&) = default;
 };
-
+using StatusRecord = RecordOfStatus<"status">;
 // The last status of a job that has ended.
-struct VerdictRecord {
-  job::JobStatus status;
-
-  static constexpr std::string_view kName = "verdict";
-  static constexpr auto rows() { return std::tuple(base::row("status", &VerdictRecord::status)); }
-
-  friend bool operator==(const VerdictRecord&, const VerdictRecord&) = default;
-};
+using VerdictRecord = RecordOfStatus<"verdict">;
 
 using Record = std::variant<SpecRecord, EventRecord, PlaceRecord, GenerationRecord, StatusRecord,
                             VerdictRecord>;

@@ -105,10 +105,10 @@ std::vector<gang::Decision> RecordedGang::handle_unrecorded(const gang::Event& e
 bool RecordedGang::verdict(const job::JobStatus& status, base::Instant now) {
   if (incomplete_) {
     // Readers are glad of it where there is room again; nobody goes on from here.
-    (void)writer_.verdict(status);
+    (void)writer_.append(VerdictRecord{status});
     return true;
   }
-  return may_try(now) && !waits_on(writer_.verdict(status), now);
+  return may_try(now) && !waits_on(writer_.append(VerdictRecord{status}), now);
 }
 
 std::optional<base::Instant> RecordedGang::next_deadline() const {

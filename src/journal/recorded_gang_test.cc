@@ -51,7 +51,7 @@ class RecordedGangTest : public testing::Test {
     opening.job_id = "wine-1";
     opening.origin = now_;
     writer_ = *Writer::create_on(std::make_unique<DiskFile>(disk_), "1.jsonl", opening);
-    EXPECT_TRUE(writer_->spec(sample_spec()).ok());
+    EXPECT_TRUE(writer_->append(SpecRecord{sample_spec()}).ok());
     recorded_ =
         std::make_unique<RecordedGang>(gang::Gang(sample_spec(), {}), *writer_, can_be_followed);
   }

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/format.h"
 #include "journal/sample_records.h"
 #include "journal/test_folder.h"
 #include "journal/writer.h"
@@ -28,7 +27,7 @@ class ReplayTest : public ::testing::Test {
     opening.started = wall();
     writer_ = *Writer::create(folder_.path(), opening);
     if (attempt > 1) return;
-    ASSERT_TRUE(writer_->spec(sample_spec()).ok());
+    ASSERT_TRUE(writer_->append(SpecRecord{sample_spec()}).ok());
   }
   void step(const gang::Event& event) {
     now_ += base::Duration(1'234'567);
@@ -40,7 +39,7 @@ class ReplayTest : public ::testing::Test {
     for (const job::TaskId& task : {kReplayedFirst, kReplayedSecond}) {
       step(gang::Reported{task, 1, {"host1", static_cast<std::uint16_t>(40'000 + task.index)}});
     }
-    ASSERT_TRUE(writer_->generation(gang_.cluster_spec()).ok());
+    ASSERT_TRUE(writer_->append(GenerationRecord{gang_.cluster_spec()}).ok());
     for (const job::TaskId& task : {kReplayedFirst, kReplayedSecond}) step(gang::Started{task, 1});
   }
   base::Result<Replayed> replayed() {
@@ -115,13 +114,13 @@ TEST_F(ReplayTest, GoesOnThroughThePartsOfSeveralMasters) {
 // The next master calls the agents back at their places, whichever segment tells of them.
 TEST_F(ReplayTest, KnowsThePlaceOfEachAttempt) {
   begin_segment(1);
-  ASSERT_TRUE(writer_->place(kReplayedFirst, 1, {{"pid", 11}}).ok());
-  ASSERT_TRUE(writer_->place(kReplayedSecond, 1, {{"pid", 12}}).ok());
+  ASSERT_TRUE(writer_->append(PlaceRecord{kReplayedFirst, 1, {{"pid", 11}}}).ok());
+  ASSERT_TRUE(writer_->append(PlaceRecord{kReplayedSecond, 1, {{"pid", 12}}}).ok());
   run_all();
-  ASSERT_TRUE(writer_->status(sample_status(job::JobState::kFailed)).ok());
+  ASSERT_TRUE(writer_->append(StatusRecord{sample_status(job::JobState::kFailed)}).ok());
   begin_segment(2);
-  ASSERT_TRUE(writer_->place(kReplayedFirst, 2, {{"pid", 13}}).ok());
-  ASSERT_TRUE(writer_->place(kReplayedSecond, 1, {{"pid", 14}}).ok());
+  ASSERT_TRUE(writer_->append(PlaceRecord{kReplayedFirst, 2, {{"pid", 13}}}).ok());
+  ASSERT_TRUE(writer_->append(PlaceRecord{kReplayedSecond, 1, {{"pid", 14}}}).ok());
   const auto found = replayed();
   ASSERT_TRUE(found.ok()) << found.error().message;
   const decltype(found->places) expected = {{{kReplayedFirst, 1}, {{"pid", 11}}},
@@ -148,7 +147,7 @@ TEST_F(ReplayTest, TellsTheEndThatNobodyRecorded) {
   EXPECT_EQ(found->finish->state, job::JobState::kFailed);
   EXPECT_EQ(to_words(*found->finish->cause), "worker:0 on host1 exited with status 3");
   EXPECT_FALSE(found->verdict);
-  ASSERT_TRUE(writer_->verdict(sample_status(job::JobState::kFailed)).ok());
+  ASSERT_TRUE(writer_->append(VerdictRecord{sample_status(job::JobState::kFailed)}).ok());
   EXPECT_EQ(replayed()->verdict, sample_status(job::JobState::kFailed));
 }
 
@@ -185,13 +184,15 @@ TEST_F(ReplayTest, SegmentsWithoutAHeaderHoldNothing) {
 // Later news of an agent is written as another place.
 TEST_F(ReplayTest, TheLastPlaceOfAnAgentCounts) {
   begin_segment(1);
-  ASSERT_TRUE(writer_->place(kReplayedFirst, 1, {{"container", 7}}).ok());
-  ASSERT_TRUE(writer_->place(kReplayedSecond, 1, {{"container", 8}}).ok());
+  ASSERT_TRUE(writer_->append(PlaceRecord{kReplayedFirst, 1, {{"container", 7}}}).ok());
+  ASSERT_TRUE(writer_->append(PlaceRecord{kReplayedSecond, 1, {{"container", 8}}}).ok());
   run_all();
-  ASSERT_TRUE(writer_->place(kReplayedFirst, 1, {{"container", 7}, {"control", 1}}).ok());
+  ASSERT_TRUE(
+      writer_->append(PlaceRecord{kReplayedFirst, 1, {{"container", 7}, {"control", 1}}}).ok());
   begin_segment(2);
-  ASSERT_TRUE(writer_->place(kReplayedFirst, 2, {{"container", 9}}).ok());
-  ASSERT_TRUE(writer_->place(kReplayedSecond, 1, {{"container", 8}, {"control", 2}}).ok());
+  ASSERT_TRUE(writer_->append(PlaceRecord{kReplayedFirst, 2, {{"container", 9}}}).ok());
+  ASSERT_TRUE(
+      writer_->append(PlaceRecord{kReplayedSecond, 1, {{"container", 8}, {"control", 2}}}).ok());
   const auto found = replayed();
   ASSERT_TRUE(found.ok());
   const std::map<std::pair<job::TaskId, int>, base::Json> places{
@@ -211,7 +212,7 @@ TEST_F(ReplayTest, ContradictionsAreTold) {
   begin_segment(2);
   job::JobSpec other = sample_spec();
   other.name = "beer";
-  ASSERT_TRUE(writer_->spec(other).ok());
+  ASSERT_TRUE(writer_->append(SpecRecord{other}).ok());
   EXPECT_EQ(replayed().error().code, base::Code::kDataLoss);
 }
 

@@ -27,7 +27,7 @@ class SettledTest : public ::testing::Test {
     opening.origin = now_;
     opening.started = wall_;
     writer_ = *Writer::create(folder.path(), opening);
-    ASSERT_TRUE(writer_->spec(spec).ok());
+    ASSERT_TRUE(writer_->append(SpecRecord{spec}).ok());
     step(gang::Begin{});
     for (const job::TaskId& task : {kSettledFirst, kSettledSecond}) {
       step(gang::Allocated{task, 1, "host1"});

@@ -159,24 +159,8 @@ base::Result<> Writer::append(const Record& record) {
   return write_line(record_line(record, lines_));
 }
 
-base::Result<> Writer::spec(const job::JobSpec& spec) { return append(SpecRecord{spec}); }
-
 base::Result<> Writer::event(const gang::Event& event, base::Instant at) {
   return append(EventRecord{gang::moved_by(-origin_.time_since_epoch(), event), at - origin_});
-}
-
-base::Result<> Writer::place(const job::TaskId& task, int attempt, const base::Json& handle) {
-  return append(PlaceRecord{task, attempt, handle});
-}
-
-base::Result<> Writer::generation(const job::ClusterSpec& spec) {
-  return append(GenerationRecord{spec});
-}
-
-base::Result<> Writer::status(const job::JobStatus& status) { return append(StatusRecord{status}); }
-
-base::Result<> Writer::verdict(const job::JobStatus& status) {
-  return append(VerdictRecord{status});
 }
 
 base::Result<> Writer::write_line(std::string line) {

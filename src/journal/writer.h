@@ -1,21 +1,28 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/result.h"
 #include "gang/event.h"
-#include "job/cluster_spec.h"
-#include "job/spec.h"
-#include "job/status.h"
-#include "job/task_id.h"
-#include "journal/file.h"
 #include "journal/record.h"
 
 namespace gangrun::journal {
+
+// The file that a writer appends to.
+class File {
+ public:
+  virtual ~File() = default;
+  // How much was appended; less than all where there is no room for the rest.
+  virtual base::Result<std::size_t> append(std::string_view bytes) = 0;
+  virtual base::Result<> truncate(std::int64_t bytes) = 0;
+  // Returns when the disk has what was appended.
+  virtual base::Result<> sync() = 0;
+};
 
 // The facts about its segment that a writer needs.
 struct Opening {
@@ -48,13 +55,7 @@ class Writer {
 
   // One line by one write().
   base::Result<> append(const Record& record);
-
-  base::Result<> spec(const job::JobSpec& spec);
   base::Result<> event(const gang::Event& event, base::Instant at);
-  base::Result<> place(const job::TaskId& task, int attempt, const base::Json& handle);
-  base::Result<> generation(const job::ClusterSpec& spec);
-  base::Result<> status(const job::JobStatus& status);
-  base::Result<> verdict(const job::JobStatus& status);
 
  private:
   base::Result<> write_line(std::string line);
