@@ -290,7 +290,7 @@ class Beside {
   std::unique_ptr<TaskWay> way_;
   std::string broken_;  // what the way said last
   base::Secret secret_;
-  net::Connecting connecting_;
+  net::Call connecting_;
   std::unique_ptr<RawTerminal> raw_;
   std::unique_ptr<ExecSession> session_;
   std::optional<base::Result<wire::ExecExit>> ended_;

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/byte_order_mark.h"
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "net/alive_internal.h"
 #include "net/dialer_internal.h"
 #include "net/stream_internal.h"
 
@@ -22,23 +23,15 @@ class ByteStream::State : public std::enable_shared_from_this<ByteStream::State>
         callbacks_(std::make_shared<const Callbacks>(std::move(callbacks))) {}
 
   void start() {
-    dialer_->start([weak = weak_from_this()](base::Result<Stream> stream) {
-      if (const auto self = weak.lock()) self->on_dialed(std::move(stream));
-    });
+    dialer_->start(while_alive(
+        weak_from_this(), [this](base::Result<Stream> stream) { on_dialed(std::move(stream)); }));
   }
 
   void send(std::string_view bytes) {
     if (!stream_) return;
     if (queued_.size() + bytes.size() > kMaxQueuedBytes) {
-      // Not at once: the caller may not expect its end here.
-      loop_.post([weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (self != nullptr) {
-          self->end({base::Code::kResourceExhausted,
-                     base::format("more than {} bytes wait to be sent", kMaxQueuedBytes)});
-        }
-      });
-      return;
+      return end_later({base::Code::kResourceExhausted,
+                        base::format("more than {} bytes wait to be sent", kMaxQueuedBytes)});
     }
     queued_ += bytes;
     if (!waits_) write();
@@ -80,26 +73,26 @@ class ByteStream::State : public std::enable_shared_from_this<ByteStream::State>
   void write() {
     while (!queued_.empty()) {
       const auto put = stream_->write_now(queued_);
-      if (!put.ok()) return fail_later(put.error());
+      if (!put.ok()) {
+        queued_.clear();
+        return end_later(put.error());
+      }
       queued_.erase(0, *put);
       if (*put > 0) continue;
       waits_ = true;
-      stream_->when_writable([weak = weak_from_this()](const ErrorCode& error) {
-        const auto self = weak.lock();
-        if (self == nullptr || !self->stream_) return;
-        self->waits_ = false;
-        if (error) return self->end(to_error(error, "write"));
-        self->write();
-      });
+      stream_->when_writable(while_alive(weak_from_this(), [this](const ErrorCode& error) {
+        if (!stream_) return;
+        waits_ = false;
+        if (error) return end(to_error(error, "write"));
+        write();
+      }));
       return;
     }
   }
 
-  void fail_later(const base::Error& error) {
-    queued_.clear();
-    loop_.post([weak = weak_from_this(), error] {
-      if (const auto self = weak.lock()) self->end(error);
-    });
+  // Not at once: the caller may not expect its end here.
+  void end_later(const base::Error& error) {
+    loop_.post(while_alive(weak_from_this(), [this, error] { end(error); }));
   }
 
   void end(const base::Error& error) {

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/format.h"
+#include "net/alive_internal.h"
 #include "net/answer_internal.h"
 #include "net/channel_internal.h"
 #include "net/dialer_internal.h"
@@ -18,13 +19,6 @@
 #include "net/remote_internal.h"
 
 namespace gangrun::net {
-
-class Call::State {
- public:
-  virtual ~State() = default;
-  // Ends it; nothing is called back any more.
-  virtual void cancel() = 0;
-};
 
 namespace {
 
@@ -59,7 +53,7 @@ base::Error lost(const ErrorCode& error) {
   return out;
 }
 
-class HttpCall final : public Call::State, public std::enable_shared_from_this<HttpCall> {
+class HttpCall final : public CallState, public std::enable_shared_from_this<HttpCall> {
  public:
   HttpCall(EventLoop& loop, std::shared_ptr<const Remote> remote, CallRequest request,
            const CallOptions& options, StreamCallbacks callbacks)
@@ -74,21 +68,16 @@ class HttpCall final : public Call::State, public std::enable_shared_from_this<H
         chunk_(callbacks_->on_piece ? kStreamChunkBytes : kCallChunkBytes) {}
 
   void start() {
-    const auto weak = weak_from_this();
     if (!made_head_.ok()) {
-      return loop_.post([weak] {
-        const auto self = weak.lock();
-        if (self != nullptr) self->finish(std::move(self->made_head_).error());
-      });
+      return loop_.post(
+          while_alive(weak_from_this(), [this] { finish(std::move(made_head_).error()); }));
     }
     head_ = base::Secret(*std::move(made_head_));
-    dialer_->start([weak](base::Result<Stream> stream) {
-      const auto self = weak.lock();
-      if (self == nullptr) return;
-      self->dialer_.reset();
-      if (!stream.ok()) return self->finish(std::move(stream).error());
-      self->begin(std::move(*stream));
-    });
+    dialer_->start(while_alive(weak_from_this(), [this](base::Result<Stream> stream) {
+      dialer_.reset();
+      if (!stream.ok()) return finish(std::move(stream).error());
+      begin(std::move(*stream));
+    }));
   }
 
   void cancel() override {
@@ -111,11 +100,9 @@ class HttpCall final : public Call::State, public std::enable_shared_from_this<H
 
   void begin(Stream stream) {
     stream_.emplace(std::move(stream));
-    limit_ = loop_.at(options_.deadline, [weak = weak_from_this()] {
-      const auto self = weak.lock();
-      if (self == nullptr) return;
-      self->finish(base::deadline_exceeded("gave up waiting for the answer"));
-    });
+    limit_ = loop_.at(options_.deadline, while_alive(weak_from_this(), [this] {
+                        finish(base::deadline_exceeded("gave up waiting for the answer"));
+                      }));
     const std::array<asio::const_buffer, 2> pieces{asio::buffer(head_.reveal()),
                                                    asio::buffer(body_)};
     asio::async_write(*stream_, pieces,
@@ -160,16 +147,12 @@ class HttpCall final : public Call::State, public std::enable_shared_from_this<H
   }
 
   void watch_silence() {
-    limit_ = loop_.at(moved_ + options_.idle_limit, [weak = weak_from_this()] {
-      const auto self = weak.lock();
-      if (self == nullptr) return;
-      if (self->loop_.now() < self->moved_ + self->options_.idle_limit) {
-        return self->watch_silence();
-      }
-      self->finish(base::deadline_exceeded(
-          base::format("gave up waiting for more of the answer: nothing has come for {}",
-                       base::to_words(self->options_.idle_limit))));
-    });
+    limit_ = loop_.at(moved_ + options_.idle_limit, while_alive(weak_from_this(), [this] {
+                        if (loop_.now() < moved_ + options_.idle_limit) return watch_silence();
+                        finish(base::deadline_exceeded(base::format(
+                            "gave up waiting for more of the answer: nothing has come for {}",
+                            base::to_words(options_.idle_limit))));
+                      }));
   }
 
   void finish(base::Result<HttpResponse> result) {
@@ -195,7 +178,7 @@ class HttpCall final : public Call::State, public std::enable_shared_from_this<H
   base::Instant moved_;  // when bytes came last
 };
 
-class ChannelCall final : public Call::State, public std::enable_shared_from_this<ChannelCall> {
+class ChannelCall final : public CallState, public std::enable_shared_from_this<ChannelCall> {
  public:
   ChannelCall(EventLoop& loop, const std::shared_ptr<const Remote>& remote, CallRequest request,
               std::vector<std::string> subprotocols, base::Instant deadline, ChannelDone on_done,
@@ -213,20 +196,15 @@ class ChannelCall final : public Call::State, public std::enable_shared_from_thi
   }
 
   void start() {
-    const auto weak = weak_from_this();
     if (!checked_.ok()) {
-      return loop_.post([weak] {
-        const auto self = weak.lock();
-        if (self != nullptr) self->finish(std::move(self->checked_).error());
-      });
+      return loop_.post(
+          while_alive(weak_from_this(), [this] { finish(std::move(checked_).error()); }));
     }
-    dialer_->start([weak](base::Result<Stream> stream) {
-      const auto self = weak.lock();
-      if (self == nullptr) return;
-      self->dialer_.reset();
-      if (!stream.ok()) return self->finish(std::move(stream).error());
-      self->open(std::move(*stream));
-    });
+    dialer_->start(while_alive(weak_from_this(), [this](base::Result<Stream> stream) {
+      dialer_.reset();
+      if (!stream.ok()) return finish(std::move(stream).error());
+      open(std::move(*stream));
+    }));
   }
 
   void cancel() override {
@@ -243,24 +221,20 @@ class ChannelCall final : public Call::State, public std::enable_shared_from_thi
   }
 
   void open(Stream stream) {
-    const auto weak = weak_from_this();
-    limit_ = loop_.at(deadline_, [weak] {
-      const auto self = weak.lock();
-      if (self == nullptr) return;
-      self->finish(base::deadline_exceeded("gave up waiting for a WebSocket"));
-    });
-    wanted_.on_refusal = [weak](const HttpResponse& response) {
+    limit_ = loop_.at(deadline_, while_alive(weak_from_this(), [this] {
+                        finish(base::deadline_exceeded("gave up waiting for a WebSocket"));
+                      }));
+    wanted_.on_refusal = [weak = weak_from_this()](const HttpResponse& response) {
       if (const auto self = weak.lock()) self->is_refused_ = true;
       if (response.body.empty()) return error_of(response);
       return base::Error{code_of_status(response.status), response.body};
     };
-    give_up_ = net::open_channel(loop_, std::move(stream), options_, std::move(wanted_),
-                                 [weak](base::Result<std::unique_ptr<Channel>> channel) {
-                                   const auto self = weak.lock();
-                                   if (self == nullptr) return;
-                                   self->give_up_ = nullptr;
-                                   self->finish(std::move(channel));
-                                 });
+    give_up_ = net::open_channel(
+        loop_, std::move(stream), options_, std::move(wanted_),
+        while_alive(weak_from_this(), [this](base::Result<std::unique_ptr<Channel>> channel) {
+          give_up_ = nullptr;
+          finish(std::move(channel));
+        }));
   }
 
   void finish(base::Result<std::unique_ptr<Channel>> result) {
@@ -292,22 +266,6 @@ Call started(Arguments&&... arguments) {
 }
 
 }  // namespace
-
-Call::Call(std::shared_ptr<State> state) : state_(std::move(state)) {}
-
-Call& Call::operator=(Call&& other) noexcept {
-  if (this != &other) {
-    reset();
-    state_ = std::move(other.state_);
-  }
-  return *this;
-}
-
-Call::~Call() { reset(); }
-
-void Call::reset() {
-  if (const auto state = std::exchange(state_, nullptr)) state->cancel();
-}
 
 Call call(EventLoop& loop, std::shared_ptr<const Remote> remote, CallRequest request,
           const CallOptions& options, std::function<void(base::Result<HttpResponse>)> on_done) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +11,7 @@
 #include "base/result.h"
 #include "base/secret.h"
 #include "net/channel.h"
+#include "net/client.h"
 #include "net/event_loop.h"
 #include "net/http.h"
 
@@ -62,24 +62,6 @@ struct CallOptions {
   // The longest time of a stream() without a byte after the head; zero: any.
   base::Duration idle_limit{0};
   std::size_t max_response_bytes = std::size_t{64} * 1024 * 1024;  // of a body that is not streamed
-};
-
-// A request under way. Destroying it ends it at once; nothing is called back then.
-class Call {
- public:
-  class State;
-
-  Call() = default;
-  explicit Call(std::shared_ptr<State> state);
-  Call(Call&&) noexcept = default;
-  Call& operator=(Call&& other) noexcept;
-  ~Call();
-
-  void reset();
-  [[nodiscard]] bool active() const { return state_ != nullptr; }
-
- private:
-  std::shared_ptr<State> state_;
 };
 
 // One request in the loop, on a connection of its own. `on_done` is called once, later. Any

@@ -27,12 +27,6 @@ base::Error openssl_error(std::string_view what) {
   return base::internal(base::format("{} failed: {}", what, take_openssl_error()));
 }
 
-std::string text_of(BIO* bio) {
-  char* data = nullptr;
-  const long size = BIO_get_mem_data(bio, &data);
-  return std::string(data, static_cast<std::size_t>(size));
-}
-
 base::Result<> add_extension(X509* certificate, int nid, const std::string& value) {
   const Extension extension(X509V3_EXT_conf_nid(nullptr, nullptr, nid, value.c_str()));
   if (extension == nullptr || X509_add_ext(certificate, extension.get(), -1) != 1) {
@@ -101,7 +95,7 @@ base::Result<JobCertificate> make_job_certificate(const std::string& common_name
     return openssl_error("writing the certificate");
   }
   GANGRUN_ASSIGN(std::string fingerprint, digest_of(certificate.get()));
-  return JobCertificate{text_of(certificate_text.get()), base::Secret(text_of(key_text.get())),
+  return JobCertificate{text_of(certificate_text), base::Secret(text_of(key_text)),
                         std::move(fingerprint)};
 }
 

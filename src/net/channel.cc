@@ -12,6 +12,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "net/alive_internal.h"
 #include "net/channel_internal.h"
 
 namespace gangrun::net {
@@ -252,9 +253,9 @@ void Channel::State::on_written(const ErrorCode& error) {
   if (error) {
     if (!reading_) return end(error_of_operation(error));
     // The other side's farewell may wait to be read and says why.
-    farewell_limit_ = loop_.after(kCloseTimeout, [weak = weak_from_this(), error] {
-      if (const auto self = weak.lock()) self->end(self->error_of_operation(error));
-    });
+    farewell_limit_ = loop_.after(kCloseTimeout, while_alive(weak_from_this(), [this, error] {
+                                    end(error_of_operation(error));
+                                  }));
     return;
   }
   if (!queue_.empty()) return write();
@@ -264,9 +265,9 @@ void Channel::State::on_written(const ErrorCode& error) {
 void Channel::State::close(std::string_view reason, base::Code code) {
   if (end_ || farewell_) return;
   farewell_.emplace(close_code_of(code), base::shorten(reason, kMaxReasonBytes));
-  farewell_limit_ = loop_.after(kCloseTimeout, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->end({base::Code::kCancelled, "closed here"});
-  });
+  farewell_limit_ = loop_.after(kCloseTimeout, while_alive(weak_from_this(), [this] {
+                                  end({base::Code::kCancelled, "closed here"});
+                                }));
   if (!writing_) say_farewell();
 }
 

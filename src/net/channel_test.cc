@@ -34,7 +34,7 @@ struct ChannelFixture {
   ChannelResult connect(const std::string& target = "/c", const Headers& headers = {},
                         const ChannelOptions& options = {}) {
     std::optional<ChannelResult> result;
-    const Connecting connecting = connect_channel(
+    const Call connecting = connect_channel(
         loop, Endpoint::on_unix(path), target, headers, test_deadline(),
         [&](ChannelResult channel) { result.emplace(std::move(channel)); }, options);
     EXPECT_TRUE(loop.run_until([&] { return result.has_value(); }, test_deadline()));
@@ -337,7 +337,7 @@ TEST(Channel, AHundredChannelsEcho) {
     echo->on_message([echo](std::string_view text) { echo->send(std::string(text)); });
   });
   constexpr int kChannels = 100;
-  std::vector<Connecting> attempts;
+  std::vector<Call> attempts;
   std::vector<std::unique_ptr<Channel>> channels;
   std::map<std::string, int> echoes;
   for (int i = 0; i < kChannels; ++i) {

@@ -2,9 +2,9 @@
 
 #include "net/asio_internal.h"
 //
-#include <optional>
 
 #include "base/format.h"
+#include "net/alive_internal.h"
 #include "net/channel_internal.h"
 #include "net/connector_internal.h"
 #include "net/exchange_internal.h"
@@ -25,10 +25,12 @@ std::string to_string(const Endpoint& endpoint) {
   return endpoint.unix_path.empty() ? host_port(endpoint.host, endpoint.port) : endpoint.unix_path;
 }
 
-class Connecting::State : public std::enable_shared_from_this<Connecting::State> {
+namespace {
+
+class ChannelAttempt final : public CallState, public std::enable_shared_from_this<ChannelAttempt> {
  public:
-  State(EventLoop& loop, Endpoint endpoint, std::string path, Headers headers,
-        base::Instant deadline, ChannelDone on_done, const ChannelOptions& options)
+  ChannelAttempt(EventLoop& loop, Endpoint endpoint, std::string path, Headers headers,
+                 base::Instant deadline, ChannelDone on_done, const ChannelOptions& options)
       : loop_(loop),
         endpoint_(std::move(endpoint)),
         path_(std::move(path)),
@@ -39,21 +41,17 @@ class Connecting::State : public std::enable_shared_from_this<Connecting::State>
         connector_(std::make_shared<Connector>(loop, endpoint_, deadline)) {}
 
   void start() {
-    const auto weak = weak_from_this();
     if (auto checked = check_headers(headers_); !checked.ok()) {
-      return loop_.post([weak, error = std::move(checked).error()] {
-        if (const auto self = weak.lock()) self->finish(error);
-      });
+      return loop_.post(while_alive(weak_from_this(),
+                                    [this, error = std::move(checked).error()] { finish(error); }));
     }
-    connector_->start([weak](base::Result<Stream> stream) {
-      const auto self = weak.lock();
-      if (self == nullptr) return;
-      if (!stream.ok()) return self->finish(std::move(stream).error());
-      self->open(std::move(*stream));
-    });
+    connector_->start(while_alive(weak_from_this(), [this](base::Result<Stream> stream) {
+      if (!stream.ok()) return finish(std::move(stream).error());
+      open(std::move(*stream));
+    }));
   }
 
-  void cancel() {
+  void cancel() override {
     const auto dropped = std::exchange(on_done_, nullptr);
     limit_.reset();
     connector_->cancel();
@@ -62,23 +60,19 @@ class Connecting::State : public std::enable_shared_from_this<Connecting::State>
 
  private:
   void open(Stream stream) {
-    const auto weak = weak_from_this();
-    limit_ = loop_.at(deadline_, [weak] {
-      const auto self = weak.lock();
-      if (self == nullptr) return;
-      if (self->give_up_) self->give_up_();
-      self->finish(base::deadline_exceeded(base::format(
-          "gave up waiting for the answer of {} to {}", to_string(self->endpoint_), self->path_)));
-    });
-    give_up_ = open_channel(loop_, std::move(stream), options_,
-                            {host_field(endpoint_), make_target(path_, {}), headers_},
-                            [weak](base::Result<std::unique_ptr<Channel>> channel) {
-                              const auto self = weak.lock();
-                              if (self == nullptr) return;
-                              self->give_up_ = nullptr;
-                              self->finish(std::move(channel).context("opening a channel to " +
-                                                                      to_string(self->endpoint_)));
-                            });
+    limit_ =
+        loop_.at(deadline_, while_alive(weak_from_this(), [this] {
+                   if (give_up_) give_up_();
+                   finish(base::deadline_exceeded(base::format(
+                       "gave up waiting for the answer of {} to {}", to_string(endpoint_), path_)));
+                 }));
+    give_up_ = open_channel(
+        loop_, std::move(stream), options_,
+        {host_field(endpoint_), make_target(path_, {}), headers_},
+        while_alive(weak_from_this(), [this](base::Result<std::unique_ptr<Channel>> channel) {
+          give_up_ = nullptr;
+          finish(std::move(channel).context("opening a channel to " + to_string(endpoint_)));
+        }));
   }
 
   void finish(base::Result<std::unique_ptr<Channel>> result) {
@@ -99,31 +93,17 @@ class Connecting::State : public std::enable_shared_from_this<Connecting::State>
   std::function<void()> give_up_;
 };
 
-Connecting::Connecting(std::shared_ptr<State> state) : state_(std::move(state)) {}
+}  // namespace
 
-Connecting& Connecting::operator=(Connecting&& other) noexcept {
-  if (this != &other) {
-    reset();
-    state_ = std::move(other.state_);
-  }
-  return *this;
-}
-
-Connecting::~Connecting() { reset(); }
-
-void Connecting::reset() {
-  if (const auto state = std::exchange(state_, nullptr)) state->cancel();
-}
-
-Connecting connect_channel(EventLoop& loop, Endpoint endpoint, std::string path, Headers headers,
-                           base::Instant deadline,
-                           std::function<void(base::Result<std::unique_ptr<Channel>>)> on_done,
-                           ChannelOptions options) {
-  auto state = std::make_shared<Connecting::State>(loop, std::move(endpoint), std::move(path),
-                                                   std::move(headers), deadline, std::move(on_done),
-                                                   options);
-  state->start();
-  return Connecting(std::move(state));
+Call connect_channel(EventLoop& loop, Endpoint endpoint, std::string path, Headers headers,
+                     base::Instant deadline,
+                     std::function<void(base::Result<std::unique_ptr<Channel>>)> on_done,
+                     ChannelOptions options) {
+  auto attempt =
+      std::make_shared<ChannelAttempt>(loop, std::move(endpoint), std::move(path),
+                                       std::move(headers), deadline, std::move(on_done), options);
+  attempt->start();
+  return Call(std::move(attempt));
 }
 
 base::Result<HttpResponse> request(const Endpoint& endpoint, const HttpRequest& request,

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "net/channel.h"
 #include "net/event_loop.h"
+#include "net/handle.h"
 #include "net/http.h"
 
 namespace gangrun::net {
@@ -34,29 +35,23 @@ struct Endpoint {
 // For people: the path, or "host:port".
 std::string to_string(const Endpoint& endpoint);
 
-// An attempt to connect. Destroying it ends the attempt; its callback is not called then.
-class Connecting {
+class CallState {
  public:
-  class State;
-
-  Connecting() = default;
-  explicit Connecting(std::shared_ptr<State> state);
-  Connecting(Connecting&&) noexcept = default;
-  Connecting& operator=(Connecting&& other) noexcept;
-  ~Connecting();
-
-  void reset();
-
- private:
-  std::shared_ptr<State> state_;
+  virtual ~CallState() = default;
+  // Ends it; nothing is called back any more.
+  virtual void cancel() = 0;
 };
+inline void end(CallState& state) { state.cancel(); }
+// A request, or an attempt to connect, that is under way. Destroying it ends it at once; nothing is
+// called back then.
+using Call = Handle<CallState>;
 
 // Connects and opens a channel at `path`. `on_done` is called once, later, in the loop. Errors:
 // kUnavailable and kNotFound: nobody is there (a server may come up yet); kUnauthenticated: another
 // certificate than the pinned one; kDeadlineExceeded, with what was waited for; an HTTP refusal by
 // code_of_status(). A name is resolved on a thread, which the destructor waits for: at most about
 // until `deadline`.
-[[nodiscard]] Connecting connect_channel(
+[[nodiscard]] Call connect_channel(
     EventLoop& loop, Endpoint endpoint, std::string path, Headers headers, base::Instant deadline,
     std::function<void(base::Result<std::unique_ptr<Channel>>)> on_done,
     ChannelOptions options = {});

@@ -51,9 +51,8 @@ TEST(Client, ADestroyedAttemptCallsNothing) {
   // At every point of the way: each attempt is given up after some more steps of the loop.
   for (int steps = 0; steps < 30; ++steps) {
     bool called = false;
-    Connecting attempt =
-        connect_channel(fixture.loop, fixture.endpoint(), "/c", {}, test_deadline(),
-                        [&](const ChannelResult&) { called = true; });
+    Call attempt = connect_channel(fixture.loop, fixture.endpoint(), "/c", {}, test_deadline(),
+                                   [&](const ChannelResult&) { called = true; });
     int taken = 0;
     fixture.loop.run_until([&] { return called || taken++ == steps; }, test_deadline());
     const bool before = called;
@@ -67,7 +66,7 @@ TEST(Client, ADestroyedAttemptCallsNothing) {
 
 TEST(Client, AnAttemptMayBeDestroyedInItsOwnCallback) {
   ClientFixture fixture;
-  std::optional<Connecting> attempt;
+  std::optional<Call> attempt;
   bool called = false;
   attempt = connect_channel(fixture.loop, fixture.endpoint(), "/c", {}, test_deadline(),
                             [&](const ChannelResult&) {

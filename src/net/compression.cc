@@ -22,7 +22,7 @@ constexpr int kMemoryLevel = 8;
 }  // namespace
 
 // zlib wants its object to stay where it is.
-struct Inflater::State {
+struct ZlibState {
   z_stream stream{};
   std::vector<Bytef> piece = std::vector<Bytef>(kPieceBytes);
 };
@@ -34,7 +34,7 @@ ByteSink append_to(std::string& out) {
   };
 }
 
-Inflater::Inflater() : state_(std::make_unique<State>()) {
+Inflater::Inflater() : state_(std::make_unique<ZlibState>()) {
   GANGRUN_CHECK(::inflateInit2(&state_->stream, kWindowBits + kZlibOrGzip) == Z_OK, "no memory");
 }
 
@@ -74,12 +74,7 @@ base::Result<> Inflater::run(const ByteSink& sink) {
   return {};
 }
 
-struct Gzip::State {
-  z_stream stream{};
-  std::vector<Bytef> piece = std::vector<Bytef>(kPieceBytes);
-};
-
-Gzip::Gzip(ByteSink sink) : state_(std::make_unique<State>()), sink_(std::move(sink)) {
+Gzip::Gzip(ByteSink sink) : state_(std::make_unique<ZlibState>()), sink_(std::move(sink)) {
   GANGRUN_CHECK(::deflateInit2(&state_->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
                                kWindowBits + kGzip, kMemoryLevel, Z_DEFAULT_STRATEGY) == Z_OK,
                 "no memory");

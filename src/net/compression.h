@@ -1,9 +1,7 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -15,6 +13,8 @@ using ByteSink = std::function<base::Result<>(std::string_view piece)>;
 
 // One that adds all to `out`, which outlives it.
 ByteSink append_to(std::string& out);
+
+struct ZlibState;
 
 // Unpacks bytes that zlib or gzip has compressed (RFC 1950, 1952), piece by piece.
 class Inflater {
@@ -31,10 +31,9 @@ class Inflater {
   [[nodiscard]] bool done() const { return done_; }
 
  private:
-  struct State;
   base::Result<> run(const ByteSink& sink);
 
-  std::unique_ptr<State> state_;
+  std::unique_ptr<ZlibState> state_;
   bool done_ = false;
 };
 
@@ -51,10 +50,9 @@ class Gzip {
   base::Result<> finish();
 
  private:
-  struct State;
   base::Result<> run(int flush);
 
-  std::unique_ptr<State> state_;
+  std::unique_ptr<ZlibState> state_;
   ByteSink sink_;
 };
 

@@ -5,18 +5,12 @@
 #include <cerrno>
 
 #include "base/format.h"
+#include "net/alive_internal.h"
 #include "net/event_loop_internal.h"
 #include "net/hosts.h"
 #include "net/tls_internal.h"
 
 namespace gangrun::net {
-
-namespace {
-
-// The kernel refuses a Unix connection at once when the server's queue is full. Twice as long each
-// time, up to the second: hundreds may wait on one host, and the server needs the processors, too.
-
-}  // namespace
 
 base::Result<> check_endpoint(const Endpoint& endpoint, Trust::Kind trust) {
   if (!endpoint.unix_path.empty()) return {};
@@ -40,23 +34,19 @@ Connector::Connector(EventLoop& loop, Endpoint endpoint, base::Instant deadline,
 void Connector::start(Done done, std::vector<std::string> addresses) {
   done_ = std::move(done);
   addresses_ = std::move(addresses);
-  const auto weak = weak_from_this();
-  limit_ = loop_.at(deadline_, [weak] {
-    const auto self = weak.lock();
-    if (self == nullptr) return;
-    self->finish(base::deadline_exceeded(
-        base::format("gave up waiting for {} {}", self->waits_for_, to_string(self->endpoint_))));
-  });
-  loop_.post([weak] {
-    const auto self = weak.lock();
-    if (self == nullptr || !self->done_) return;
-    if (auto checked = check_endpoint(self->endpoint_, self->trust_.kind); !checked.ok()) {
-      return self->finish(std::move(checked).error());
+  limit_ = loop_.at(deadline_, while_alive(weak_from_this(), [this] {
+                      finish(base::deadline_exceeded(base::format(
+                          "gave up waiting for {} {}", waits_for_, to_string(endpoint_))));
+                    }));
+  loop_.post(while_alive(weak_from_this(), [this] {
+    if (!done_) return;
+    if (auto checked = check_endpoint(endpoint_, trust_.kind); !checked.ok()) {
+      return finish(std::move(checked).error());
     }
-    if (!self->endpoint_.unix_path.empty()) return self->connect_unix();
-    if (self->addresses_.empty()) return self->resolve_host();
-    self->connect_next();
-  });
+    if (!endpoint_.unix_path.empty()) return connect_unix();
+    if (addresses_.empty()) return resolve_host();
+    connect_next();
+  }));
 }
 
 void Connector::cancel() {
@@ -85,13 +75,12 @@ void Connector::resolve_host() {
   resolver_ = std::make_unique<Workers>(loop_, 1);
   const auto started = resolver_->run(
       [host = endpoint_.host, deadline = deadline_] { return resolve(host, deadline); },
-      [weak = weak_from_this()](base::Result<std::vector<std::string>> found) {
-        const auto self = weak.lock();
-        if (self == nullptr || !self->done_) return;
-        if (!found.ok()) return self->finish(std::move(found).error());
-        self->addresses_ = std::move(*found);
-        self->connect_next();
-      });
+      while_alive(weak_from_this(), [this](base::Result<std::vector<std::string>> found) {
+        if (!done_) return;
+        if (!found.ok()) return finish(std::move(found).error());
+        addresses_ = std::move(*found);
+        connect_next();
+      }));
   if (!started.ok()) finish(started.error());
 }
 
@@ -103,10 +92,10 @@ void Connector::connect_next() {
   if (!address.ok()) return finish(address.error());
   if (remaining > 1) {
     const base::Instant limit = loop_.now() + (deadline_ - loop_.now()) / remaining;
-    address_limit_ = loop_.at(limit, [weak = weak_from_this()] {
-      ErrorCode ignored;
-      if (const auto self = weak.lock()) self->socket_.close(ignored);
-    });
+    address_limit_ = loop_.at(limit, while_alive(weak_from_this(), [this] {
+                                ErrorCode ignored;
+                                socket_.close(ignored);
+                              }));
   }
   connect(*address);
 }
@@ -136,9 +125,9 @@ void Connector::on_connected(const ErrorCode& error) {
   if (!error) return greet();
   if (unix_address_ && error == asio::error::try_again) {
     waits_for_ = "room in the full queue of";
-    address_limit_ = loop_.after(full_queue_pause_.next(), [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->connect(*self->unix_address_);
-    });
+    address_limit_ =
+        loop_.after(full_queue_pause_.next(),
+                    while_alive(weak_from_this(), [this] { connect(*unix_address_); }));
     return;
   }
   if (next_address_ < addresses_.size()) return connect_next();

@@ -65,6 +65,8 @@ class Connector : public std::enable_shared_from_this<Connector> {
   std::size_t next_address_ = 0;
   Timer address_limit_;
   std::optional<SocketAddress> unix_address_;
+  // The kernel refuses a Unix connection at once when the server's queue is full. Twice as long
+  // each time: hundreds may wait on one host, and the server needs the processors, too.
   base::Pause full_queue_pause_{base::milliseconds(5), base::milliseconds(160)};
   Stream::Socket socket_;
   std::optional<Stream> stream_;

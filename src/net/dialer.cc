@@ -3,6 +3,7 @@
 #include <boost/asio/write.hpp>
 
 #include "base/format.h"
+#include "net/alive_internal.h"
 #include "net/hosts.h"
 #include "net/remote_internal.h"
 
@@ -44,10 +45,9 @@ Dialer::Dialer(EventLoop& loop, std::shared_ptr<const Remote> remote, base::Inst
 
 void Dialer::start(Done done) {
   done_ = std::move(done);
-  connector_->start([weak = weak_from_this()](base::Result<Stream> stream) {
-    const auto self = weak.lock();
-    if (self != nullptr && self->done_) self->on_connected(std::move(stream));
-  });
+  connector_->start(while_alive(weak_from_this(), [this](base::Result<Stream> stream) {
+    if (done_) on_connected(std::move(stream));
+  }));
 }
 
 void Dialer::cancel() {
@@ -60,11 +60,10 @@ void Dialer::cancel() {
 void Dialer::on_connected(base::Result<Stream> stream) {
   if (!stream.ok()) return finish(as_unavailable(std::move(stream).error()));
   stream_.emplace(std::move(*stream));
-  limit_ = loop_.at(deadline_, [weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (self == nullptr) return;
-    self->finish(base::deadline_exceeded(base::format("gave up waiting for {}", self->waits_for_)));
-  });
+  limit_ = loop_.at(
+      deadline_, while_alive(weak_from_this(), [this] {
+        finish(base::deadline_exceeded(base::format("gave up waiting for {}", waits_for_)));
+      }));
   if (remote_->state().proxy) return ask_proxy();
   greet();
 }

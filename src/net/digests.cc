@@ -94,18 +94,6 @@ std::string Sha256Stream::finish() {
   return digest;
 }
 
-std::string to_hex(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  text.reserve(bytes.size() * 2);
-  for (const char byte : bytes) {
-    const auto value = static_cast<unsigned char>(byte);
-    text += kDigits[value >> 4U];
-    text += kDigits[value & 0xfU];
-  }
-  return text;
-}
-
 std::string to_base64(std::string_view bytes) {
   std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // and a final zero
   const int length = EVP_EncodeBlock(raw(text), raw(bytes), static_cast<int>(bytes.size()));

@@ -61,37 +61,23 @@ SharedDescriptor::~SharedDescriptor() {
 
 asio::io_context& context_of(EventLoop& loop) { return loop.impl().context; }
 
-struct Timer::State {
-  State(asio::io_context& context, std::function<void()> function)
+struct TimerState {
+  TimerState(asio::io_context& context, std::function<void()> function)
       : timer(context), callback(std::move(function)) {}
 
   SteadyTimer timer;
   std::function<void()> callback;
 };
 
-Timer::Timer(std::shared_ptr<State> state) : state_(std::move(state)) {}
-
-Timer& Timer::operator=(Timer&& other) noexcept {
-  if (this != &other) {
-    reset();
-    state_ = std::move(other.state_);
-  }
-  return *this;
-}
-
-Timer::~Timer() { reset(); }
-
-void Timer::reset() {
-  const auto state = std::exchange(state_, nullptr);
-  if (state == nullptr) return;
+void end(TimerState& state) {
   // Moved out first: destroying what the callback holds may come back to this timer's owner.
-  const auto callback = std::exchange(state->callback, nullptr);
-  state->timer.cancel();
+  const auto callback = std::exchange(state.callback, nullptr);
+  state.timer.cancel();
 }
 
 bool Timer::pending() const { return state_ != nullptr && state_->callback != nullptr; }
 
-struct Watch::State : std::enable_shared_from_this<Watch::State> {
+struct WatchState : std::enable_shared_from_this<WatchState> {
   void arm();
   void ready(const ErrorCode& error);
 
@@ -102,13 +88,13 @@ struct Watch::State : std::enable_shared_from_this<Watch::State> {
   std::function<void()> callback;
 };
 
-void Watch::State::arm() {
+void WatchState::arm() {
   descriptor->descriptor.async_wait(
       readable ? Descriptor::wait_read : Descriptor::wait_write,
       [self = shared_from_this()](const ErrorCode& error) { self->ready(error); });
 }
 
-void Watch::State::ready(const ErrorCode& error) {
+void WatchState::ready(const ErrorCode& error) {
   if (!alive) return;
   // Aborted is meant for another watch of the same descriptor; not supported is a regular file,
   // which is always ready.
@@ -121,28 +107,14 @@ void Watch::State::ready(const ErrorCode& error) {
   arm();
 }
 
-Watch::Watch(std::shared_ptr<State> state) : state_(std::move(state)) {}
-
-Watch& Watch::operator=(Watch&& other) noexcept {
-  if (this != &other) {
-    reset();
-    state_ = std::move(other.state_);
-  }
-  return *this;
-}
-
-Watch::~Watch() { reset(); }
-
-void Watch::reset() {
-  const auto state = std::exchange(state_, nullptr);
-  if (state == nullptr) return;
-  state->alive = false;
-  const auto callback = std::exchange(state->callback, nullptr);
+void end(WatchState& state) {
+  state.alive = false;
+  const auto callback = std::exchange(state.callback, nullptr);
   ErrorCode ignored;
-  state->descriptor->descriptor.cancel(ignored);
+  state.descriptor->descriptor.cancel(ignored);
   // The descriptor leaves the epoll set now, not when the cancelled wait has been delivered: the
   // caller may close its number next.
-  state->descriptor.reset();
+  state.descriptor.reset();
 }
 
 EventLoop::EventLoop() : impl_(std::make_unique<Impl>()) {}
@@ -151,7 +123,7 @@ EventLoop::~EventLoop() = default;
 void EventLoop::post(std::function<void()> task) { asio::post(impl_->context, std::move(task)); }
 
 Timer EventLoop::at(base::Instant when, std::function<void()> callback) {
-  auto state = std::make_shared<Timer::State>(impl_->context, std::move(callback));
+  auto state = std::make_shared<TimerState>(impl_->context, std::move(callback));
   state->timer.expires_at(when);
   state->timer.async_wait([state](const ErrorCode&) {
     // Empty when it was cancelled, however late.
@@ -172,7 +144,7 @@ Watch EventLoop::watch(int fd, bool readable, std::function<void()> callback) {
     descriptor = std::make_shared<SharedDescriptor>(*impl_, fd);
     known = descriptor;
   }
-  auto state = std::make_shared<Watch::State>();
+  auto state = std::make_shared<WatchState>();
   state->descriptor = std::move(descriptor);
   state->readable = readable;
   state->callback = std::move(callback);
@@ -199,7 +171,7 @@ base::Result<Watch> EventLoop::watch_signals(const std::vector<int>& signals,
   base::UniqueFd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd.valid()) return base::from_errno(errno, "watch signals");
   const int number = fd.get();
-  auto state = std::make_shared<Watch::State>();
+  auto state = std::make_shared<WatchState>();
   state->owned = std::move(fd);
   state->descriptor = std::make_shared<SharedDescriptor>(*impl_, number);
   state->callback = [number, callback = std::move(callback)] {

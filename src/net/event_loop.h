@@ -2,52 +2,30 @@
 
 #include <functional>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "net/handle.h"
 
 namespace gangrun::net {
 
+struct TimerState;
+void end(TimerState& state);
 // A callback that is due at one instant. Destroying or resetting it cancels: afterwards the
-// callback neither runs nor is it kept. Empty when default-made, moved from, or after it has run.
-class Timer {
+// callback neither runs nor is it kept.
+class Timer : public Handle<TimerState> {
  public:
-  struct State;
-
-  Timer() = default;
-  explicit Timer(std::shared_ptr<State> state);
-  Timer(Timer&&) noexcept = default;
-  Timer& operator=(Timer&& other) noexcept;
-  ~Timer();
-
-  void reset();
+  using Handle::Handle;
   // Whether the callback is still to come.
   [[nodiscard]] bool pending() const;
-
- private:
-  std::shared_ptr<State> state_;
 };
 
+struct WatchState;
+void end(WatchState& state);
 // A callback for each time that a descriptor is ready. Destroying or resetting it ends that at
 // once, also from inside the callback.
-class Watch {
- public:
-  struct State;
-
-  Watch() = default;
-  explicit Watch(std::shared_ptr<State> state);
-  Watch(Watch&&) noexcept = default;
-  Watch& operator=(Watch&& other) noexcept;
-  ~Watch();
-
-  void reset();
-  [[nodiscard]] bool active() const { return state_ != nullptr; }
-
- private:
-  std::shared_ptr<State> state_;
-};
+using Watch = Handle<WatchState>;
 
 // The one loop of a program: all state belongs to the thread that calls run(). Only post() and
 // stop() may be called from other threads. Everything made from a loop must go before the loop

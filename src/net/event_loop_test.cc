@@ -10,7 +10,6 @@
 #include <array>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include "net/test_support_internal.h"
 

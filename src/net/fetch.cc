@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
-#include <vector>
 
 #include "base/format.h"
 #include "net/client.h"

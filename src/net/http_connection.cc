@@ -4,6 +4,7 @@
 #include <boost/beast/websocket/rfc6455.hpp>
 
 #include "base/format.h"
+#include "net/alive_internal.h"
 #include "net/channel_internal.h"
 #include "net/http_wire_internal.h"
 #include "net/server_internal.h"
@@ -66,9 +67,7 @@ void HttpConnection::start() {
 }
 
 void HttpConnection::limit(base::Duration duration) {
-  limit_ = loop_.after(duration, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->on_limit();
-  });
+  limit_ = loop_.after(duration, while_alive(weak_from_this(), [this] { on_limit(); }));
 }
 
 void HttpConnection::on_limit() {
@@ -147,13 +146,13 @@ void HttpConnection::on_header() {
 }
 
 bool HttpConnection::admit(Server::Core& core) {
-  if (core.on_admission) {
+  if (core.on.admission) {
     const auto request = convert(parser_->get(), peer_);
     if (!request.ok()) {
       refuse(400, request.error().message);
       return false;
     }
-    const std::optional<HttpResponse> refusal = core.on_admission(*request);
+    const std::optional<HttpResponse> refusal = core.on.admission(*request);
     if (state_ == State::kClosed) return false;  // by the callback
     if (refusal) {
       head_ = parser_->get().method() == http::verb::head;
@@ -184,8 +183,8 @@ void HttpConnection::dispatch() {
   parser_.reset();
   read();
   Responder responder(weak_from_this());
-  if (core->on_request) {
-    core->on_request(std::move(*request), std::move(responder));
+  if (core->on.request) {
+    core->on.request(std::move(*request), std::move(responder));
   } else {
     responder.answer(error_response(base::not_found("nothing is here")));
   }
@@ -193,12 +192,12 @@ void HttpConnection::dispatch() {
 
 void HttpConnection::upgrade(Server::Core& core, HttpRequest request) {
   std::optional<HttpResponse> refusal;
-  if (!core.on_channel) {
+  if (!core.on.channel) {
     refusal = error_response(base::not_found("no channel is here"));
   } else if (!in_.empty()) {
     refusal = error_response(base::invalid_argument("data before the WebSocket is open"));
-  } else if (core.on_channel_request) {
-    refusal = core.on_channel_request(request);
+  } else if (core.on.channel_request) {
+    refusal = core.on.channel_request(request);
   }
   if (state_ == State::kClosed) return;  // by the callback
   if (refusal) {
@@ -211,8 +210,8 @@ void HttpConnection::upgrade(Server::Core& core, HttpRequest request) {
       loop_, std::move(stream_), options_.channel, parser_->get(), std::move(guard_),
       [weak = core_, request = std::move(request)](base::Result<std::unique_ptr<Channel>> channel) {
         const auto alive = weak.lock();
-        if (alive == nullptr || !alive->on_channel || !channel.ok()) return;
-        alive->on_channel(request, std::move(*channel));
+        if (alive == nullptr || !alive->on.channel || !channel.ok()) return;
+        alive->on.channel(request, std::move(*channel));
       });
   leave();
 }

@@ -10,9 +10,7 @@ namespace gangrun::net {
 namespace {
 
 bool is_name(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return base::is_letter_or_digit(c) || c == '-' || c == '_';
-  });
+  return !text.empty() && base::is_of_letters_digits_and(text, "-_");
 }
 
 bool is_value(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <openssl/x509v3.h>
 
 #include <memory>
+#include <string>
 
 namespace gangrun::net {
 
@@ -24,5 +25,12 @@ using Bio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
 using Extension = std::unique_ptr<X509_EXTENSION, Freer<X509_EXTENSION_free>>;
 using Session = std::unique_ptr<SSL_SESSION, Freer<SSL_SESSION_free>>;
 using Tls = std::unique_ptr<SSL, Freer<SSL_free>>;
+
+// All that was written to it.
+inline std::string text_of(const Bio& bio) {
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(bio.get(), &data);
+  return std::string(data, static_cast<std::size_t>(size));
+}
 
 }  // namespace gangrun::net

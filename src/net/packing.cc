@@ -3,7 +3,6 @@
 #include <zlib.h>
 
 #include <optional>
-#include <utility>
 
 #include "base/check.h"
 #include "base/format.h"

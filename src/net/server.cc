@@ -13,6 +13,7 @@
 
 #include "base/format.h"
 #include "net/address_internal.h"
+#include "net/alive_internal.h"
 #include "net/event_loop_internal.h"
 #include "net/server_internal.h"
 #include "net/tls_internal.h"
@@ -29,13 +30,16 @@ constexpr base::Duration kAcceptPause = base::milliseconds(100);
 // Strangers never get more than this part of the descriptors.
 constexpr rlim_t kDescriptorsForOneStranger = 4;
 
-std::size_t most_strangers(const ServerOptions& options) {
-  std::size_t most = std::min(options.max_strangers, options.max_connections / 2);
+// At most so many, and no more than there are descriptors for if each takes so large a part.
+std::size_t limited(std::size_t most, rlim_t descriptors_for_one) {
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    most = std::min<std::size_t>(most, limit.rlim_cur / kDescriptorsForOneStranger);
-  }
-  return std::max<std::size_t>(most, 1);
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return most;
+  return std::min<std::size_t>(most, limit.rlim_cur / descriptors_for_one);
+}
+
+std::size_t most_strangers(const ServerOptions& options) {
+  const std::size_t most = std::min(options.max_strangers, options.max_connections / 2);
+  return std::max<std::size_t>(limited(most, kDescriptorsForOneStranger), 1);
 }
 
 // Those that wait for room among the strangers: so many times as those may be, half of them of one
@@ -46,12 +50,7 @@ constexpr rlim_t kDescriptorsForOneHeld = 8;
 constexpr base::Duration kHeldPause = base::milliseconds(100);
 
 std::size_t most_held(const ServerOptions& options) {
-  std::size_t most = most_strangers(options) * kHeldForOneStranger;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    most = std::min<std::size_t>(most, limit.rlim_cur / kDescriptorsForOneHeld);
-  }
-  return most;
+  return limited(most_strangers(options) * kHeldForOneStranger, kDescriptorsForOneHeld);
 }
 
 constexpr std::string_view kBusy =
@@ -114,15 +113,15 @@ base::Result<std::uint16_t> Server::Core::listen_ip(const std::string& address, 
   Listener listener;
   listener.tls = std::move(tls);
   listener.fd.reset(::socket(wanted.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const int on = 1;
+  const int yes = 1;
   sockaddr_storage got{};
   socklen_t size = sizeof got;
   // "::" is all addresses, IPv4's too, whatever the host's default is.
-  const int off = 0;
+  const int no = 0;
   const bool all = wanted.family() == AF_INET6 && address == "::";
   if (!listener.fd.valid() ||
-      (all && ::setsockopt(listener.fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0) ||
-      ::setsockopt(listener.fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+      (all && ::setsockopt(listener.fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no) != 0) ||
+      ::setsockopt(listener.fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
       ::bind(listener.fd.get(), wanted.get(), wanted.size) != 0 ||
       ::listen(listener.fd.get(), kMaxWaitingClients) != 0 ||
       ::getsockname(listener.fd.get(), reinterpret_cast<sockaddr*>(&got), &size) != 0) {
@@ -174,8 +173,8 @@ bool Server::Core::take_in(Strangers::Id id, const std::string& source) {
 }
 
 void Server::Core::tell_crowd(const std::string& source) {
-  if (!on_crowd) return;
-  const auto tell = std::exchange(on_crowd, nullptr);
+  if (!on.crowd) return;
+  const auto tell = std::exchange(on.crowd, nullptr);
   tell(strangers.size(), strangers.of(source), source);
 }
 
@@ -212,10 +211,7 @@ bool Server::Core::hold(base::UniqueFd& fd, const Listener& listener, const std:
 // Not from inside of what has just left.
 void Server::Core::welcome_held_later() {
   if (held_.empty() || std::exchange(looks_at_held_, true)) return;
-  loop.post([weak = weak_from_this()] {
-    const auto kept = weak.lock();
-    if (kept != nullptr) kept->welcome_held();
-  });
+  loop.post(while_alive(weak_from_this(), [this] { welcome_held(); }));
 }
 
 void Server::Core::welcome_held() {
@@ -278,7 +274,7 @@ void Server::Core::connect(Strangers::Id id, base::UniqueFd fd,
 }
 
 Server::Server(EventLoop& loop, ServerOptions options)
-    : core_(std::make_shared<Core>(loop, options)) {}
+    : core_(std::make_shared<Core>(loop, options)), hooks_(&core_->on) {}
 
 Server::~Server() { core_->shut_down(); }
 
@@ -296,27 +292,6 @@ base::Result<std::uint16_t> Server::listen_loopback(std::uint16_t port) {
 
 base::Result<std::uint16_t> Server::listen_plain(const std::string& address, std::uint16_t port) {
   return core_->listen_ip(address, port, nullptr);
-}
-
-void Server::on_admission(std::function<std::optional<HttpResponse>(const HttpRequest&)> callback) {
-  core_->on_admission = std::move(callback);
-}
-
-void Server::on_crowd(std::function<void(std::size_t, std::size_t, const std::string&)> callback) {
-  core_->on_crowd = std::move(callback);
-}
-
-void Server::on_request(std::function<void(HttpRequest, Responder)> callback) {
-  core_->on_request = std::move(callback);
-}
-
-void Server::on_channel_request(
-    std::function<std::optional<HttpResponse>(const HttpRequest&)> callback) {
-  core_->on_channel_request = std::move(callback);
-}
-
-void Server::on_channel(std::function<void(HttpRequest, std::unique_ptr<Channel>)> callback) {
-  core_->on_channel = std::move(callback);
 }
 
 std::size_t Server::connections() const { return *core_->open_connections; }

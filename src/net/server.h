@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -57,6 +58,17 @@ struct ServerOptions {
 class Server {
  public:
   class Core;
+  using Refuse = std::function<std::optional<HttpResponse>(const HttpRequest&)>;
+  using TellOfCrowd =
+      std::function<void(std::size_t all, std::size_t of_source, const std::string& source)>;
+  // Those of on_…(), where they are set.
+  struct Hooks {
+    Refuse admission;
+    TellOfCrowd crowd;
+    std::function<void(HttpRequest, Responder)> request;
+    Refuse channel_request;
+    std::function<void(HttpRequest, std::unique_ptr<Channel>)> channel;
+  };
 
   explicit Server(EventLoop& loop, ServerOptions options = {});
   Server(const Server&) = delete;
@@ -80,25 +92,28 @@ class Server {
 
   // Asked as soon as the head of a request is there: an answer refuses it and ends the connection,
   // whose body is not kept; none admits it. Without one, every head admits its connection.
-  void on_admission(std::function<std::optional<HttpResponse>(const HttpRequest&)> callback);
+  void on_admission(Refuse callback) { hooks_->admission = std::move(callback); }
   // Told once, when connections that have not been admitted are turned away or closed because there
   // are too many: how many there are, how many of one source, and that.
-  void on_crowd(
-      std::function<void(std::size_t all, std::size_t of_source, const std::string& source)>
-          callback);
+  void on_crowd(TellOfCrowd callback) { hooks_->crowd = std::move(callback); }
   // Without one, every request is a 404.
-  void on_request(std::function<void(HttpRequest, Responder)> callback);
+  void on_request(std::function<void(HttpRequest, Responder)> callback) {
+    hooks_->request = std::move(callback);
+  }
   // Asked when a client wants a channel: an answer refuses it, none accepts. Without one, and with
   // on_channel set, all are accepted.
-  void on_channel_request(std::function<std::optional<HttpResponse>(const HttpRequest&)> callback);
+  void on_channel_request(Refuse callback) { hooks_->channel_request = std::move(callback); }
   // The channel, open. Its request is the one that was accepted.
-  void on_channel(std::function<void(HttpRequest, std::unique_ptr<Channel>)> callback);
+  void on_channel(std::function<void(HttpRequest, std::unique_ptr<Channel>)> callback) {
+    hooks_->channel = std::move(callback);
+  }
 
   // HTTP connections and channels that are open now.
   [[nodiscard]] std::size_t connections() const;
 
  private:
   std::shared_ptr<Core> core_;
+  Hooks* hooks_;  // of the core
 };
 
 }  // namespace gangrun::net

@@ -38,11 +38,7 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
 
   EventLoop& loop;
   const ServerOptions options;
-  std::function<std::optional<HttpResponse>(const HttpRequest&)> on_admission;
-  std::function<void(std::size_t, std::size_t, const std::string&)> on_crowd;
-  std::function<void(HttpRequest, Responder)> on_request;
-  std::function<std::optional<HttpResponse>(const HttpRequest&)> on_channel_request;
-  std::function<void(HttpRequest, std::unique_ptr<Channel>)> on_channel;
+  Hooks on;
   std::unordered_set<std::shared_ptr<HttpConnection>> connections;
   Strangers strangers;  // some of them
   // One of the connections is no stranger any more, or has gone.

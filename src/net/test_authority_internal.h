@@ -35,7 +35,7 @@ class TestAuthority {
     const Bio text(BIO_new(BIO_s_mem()));
     EXPECT_EQ(
         PEM_write_bio_PrivateKey(text.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr), 1);
-    return {pem_of(certificate.get()), base::Secret(text_of(text.get()))};
+    return {pem_of(certificate.get()), base::Secret(text_of(text))};
   }
 
  private:
@@ -66,16 +66,10 @@ class TestAuthority {
     EXPECT_NE(X509_sign(certificate, key_.get(), EVP_sha256()), 0);
   }
 
-  static std::string text_of(BIO* bio) {
-    char* data = nullptr;
-    const long size = BIO_get_mem_data(bio, &data);
-    return std::string(data, static_cast<std::size_t>(size));
-  }
-
   static std::string pem_of(X509* certificate) {
     const Bio text(BIO_new(BIO_s_mem()));
     EXPECT_EQ(PEM_write_bio_X509(text.get(), certificate), 1);
-    return text_of(text.get());
+    return text_of(text);
   }
 
   Key key_;

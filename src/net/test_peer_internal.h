@@ -9,7 +9,6 @@
 
 #include <array>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -128,11 +127,9 @@ class TestPeer {
     SSL_CTX_set_session_id_context(context, reinterpret_cast<const unsigned char*>("t"), 1);
     EXPECT_EQ(SSL_CTX_use_certificate(context, certificate(tls.identity.certificate_pem).get()), 1);
     const std::string& key_pem = tls.identity.key_pem.reveal();
-    BIO* const text = BIO_new_mem_buf(key_pem.data(), static_cast<int>(key_pem.size()));
-    EVP_PKEY* const key = PEM_read_bio_PrivateKey(text, nullptr, nullptr, nullptr);
-    EXPECT_EQ(SSL_CTX_use_PrivateKey(context, key), 1);
-    EVP_PKEY_free(key);
-    BIO_free_all(text);
+    const Bio text(BIO_new_mem_buf(key_pem.data(), static_cast<int>(key_pem.size())));
+    const Key key(PEM_read_bio_PrivateKey(text.get(), nullptr, nullptr, nullptr));
+    EXPECT_EQ(SSL_CTX_use_PrivateKey(context, key.get()), 1);
     if (tls.clients_authority_pem.empty()) return context;
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context),
                         certificate(tls.clients_authority_pem).get());
@@ -140,11 +137,9 @@ class TestPeer {
     return context;
   }
 
-  static std::unique_ptr<X509, decltype(&X509_free)> certificate(const std::string& pem) {
-    BIO* const text = BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()));
-    X509* const read = PEM_read_bio_X509(text, nullptr, nullptr, nullptr);
-    BIO_free_all(text);
-    return {read, X509_free};
+  static Certificate certificate(const std::string& pem) {
+    const Bio text(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+    return Certificate(PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr));
   }
 
   void serve() {
@@ -163,14 +158,10 @@ class TestPeer {
         script_(talk);
         continue;
       }
-      const int number = fd.get();
-      SSL* const tls = SSL_new(context_);
-      SSL_set_fd(tls, number);
-      {
-        TestTalk talk(std::move(fd), tls);
-        if (SSL_accept(tls) == 1) script_(talk);
-      }
-      SSL_free(tls);
+      const Tls tls(SSL_new(context_));
+      SSL_set_fd(tls.get(), fd.get());
+      TestTalk talk(std::move(fd), tls.get());
+      if (SSL_accept(tls.get()) == 1) script_(talk);
     }
   }
 

@@ -77,7 +77,7 @@ struct TlsFixture {
 
   ChannelResult connect(const Endpoint& to, base::Duration within = kTestLimit) {
     std::optional<ChannelResult> result;
-    const Connecting connecting =
+    const Call connecting =
         connect_channel(loop, to, "/c", {}, loop.now() + within,
                         [&](ChannelResult channel) { result.emplace(std::move(channel)); });
     EXPECT_TRUE(loop.run_until([&] { return result.has_value(); }, test_deadline()));

@@ -2,15 +2,14 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <thread>
 
+#include "base/test_folder.h"
 #include "base/unique_fd.h"
 #include "net/address_internal.h"
 #include "net/event_loop.h"
@@ -22,24 +21,7 @@ inline constexpr base::Duration kTestLimit = base::seconds(20);
 
 inline base::Instant test_deadline() { return std::chrono::steady_clock::now() + kTestLimit; }
 
-// A folder of its own, removed at the end.
-class TestFolder {
- public:
-  TestFolder() {
-    std::string name = std::filesystem::temp_directory_path() / "net_test.XXXXXX";
-    path_ = ::mkdtemp(name.data());
-  }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-  ~TestFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
+using base::TestFolder;
 
 // Runs `work`, which may block, on a thread while the loop runs; returns when it has returned.
 inline void run_beside(EventLoop& loop, const std::function<void()>& work) {

@@ -8,7 +8,6 @@
 #include <boost/asio/ssl/error.hpp>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "net/event_loop_internal.h"
 #include "net/test_support_internal.h"

@@ -3,7 +3,6 @@
 #include <openssl/crypto.h>
 #include <openssl/ssl.h>
 
-#include <optional>
 #include <vector>
 
 #include "net/test_server_internal.h"

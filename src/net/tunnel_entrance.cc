@@ -15,7 +15,7 @@ TunnelEntrance::TunnelEntrance(EventLoop& loop, base::Secret secret,
 
 TunnelEntrance::~TunnelEntrance() = default;
 
-Connecting TunnelEntrance::connect(
+Call TunnelEntrance::connect(
     std::function<void(base::Result<std::unique_ptr<Channel>>)> on_done) const {
   return connect_channel(
       loop_, *agent_, std::string(kTunnelPath), {{"Authorization", "Bearer " + secret_.reveal()}},

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "base/result.h"
 #include "base/secret.h"
@@ -39,14 +38,14 @@ class TunnelEntrance {
   using Id = std::uint64_t;
   struct Connection {
     base::UniqueFd socket;  // until there is a tunnel
-    Connecting connecting;
+    Call connecting;
     std::unique_ptr<Tunnel> tunnel;
   };
 
   void on_connection(base::UniqueFd socket);
   void open(Id id);
   void end(Id id, const base::Result<>& how);
-  Connecting connect(std::function<void(base::Result<std::unique_ptr<Channel>>)> on_done) const;
+  Call connect(std::function<void(base::Result<std::unique_ptr<Channel>>)> on_done) const;
 
   EventLoop& loop_;
   const base::Secret secret_;
@@ -56,7 +55,7 @@ class TunnelEntrance {
   Id next_ = 1;
   std::map<Id, Connection> connections_;
   // The state of a try.
-  Connecting trying_;
+  Call trying_;
   std::unique_ptr<Channel> tried_;
   std::function<void(base::Result<>)> tried_done_;
 };
