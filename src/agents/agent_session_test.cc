@@ -37,7 +37,7 @@ class AgentSessionTest : public testing::Test {
     server->expect(job::kWorker0, 1);
     server->set_attempt(job::kWorker0, attempt);
     if (generation > 0) server->publish(spec(generation, wire::kTaskHome));
-    const auto listening = server->listen_unix(folder.file("socket"));
+    const auto listening = server->listen_unix(folder / "socket");
     ASSERT_TRUE(listening.ok()) << listening.error().message;
   }
 
@@ -66,7 +66,7 @@ class AgentSessionTest : public testing::Test {
       told.push_back("refused: " + reason);
     };
     auto session = std::make_unique<wire::AgentSession>(
-        loop, net::Endpoint::on_unix(folder.file("socket")), base::Secret(secret),
+        loop, net::Endpoint::on_unix(folder / "socket"), base::Secret(secret),
         wire::AgentIdentity{job::kWorker0, 1, wire::kTaskHome, 99}, std::move(callbacks));
     session->open();
     return session;
@@ -297,7 +297,7 @@ TEST_F(AgentSessionTest, ASecondAgentWaitsForTheFirstToGo) {
 // has answered.
 TEST_F(AgentSessionTest, AMasterThatAnswersNothingLosesItsAgents) {
   net::Server mute(loop);
-  ASSERT_TRUE(mute.listen_unix(folder.file("socket")).ok());
+  ASSERT_TRUE(mute.listen_unix(folder / "socket").ok());
   std::vector<std::unique_ptr<net::Channel>> channels;
   int welcomes = 0;
   mute.on_channel([&](const net::HttpRequest&, std::unique_ptr<net::Channel> channel) {

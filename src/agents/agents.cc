@@ -2,11 +2,9 @@
 
 #include <filesystem>
 #include <utility>
-#include <variant>
 
 #include "base/format.h"
 #include "base/strings.h"
-#include "cluster/container_names.h"
 #include "cluster/task_files.h"
 #include "job/described.h"
 

@@ -8,7 +8,6 @@
 
 #include "agents/server.h"
 #include "base/format.h"
-#include "base/json.h"
 #include "job/test_tasks.h"
 #include "net/client.h"
 #include "wire/agent_session.h"
@@ -89,7 +88,7 @@ TEST_F(ControlTest, WhoDoesNotKnowTheSecretLearnsAndChangesNothing) {
 TEST_F(ControlTest, ThereIsNoSessionToBeHad) {
   for (const std::string token : {"wrong", wire::kJobSecret.c_str()}) {
     std::optional<base::Code> code;
-    const net::Connecting connecting = net::connect_channel(
+    const net::Call connecting = net::connect_channel(
         loop, endpoint, std::string(wire::kMasterPath),
         net::Headers{{"Authorization", "Bearer " + token}}, wire::test_deadline(),
         [&](auto channel) { code = channel.error().code; });
@@ -105,7 +104,7 @@ TEST_F(ControlTest, ACommandIsTakenFromWhoKnowsTheSecretOnly) {
   EXPECT_EQ(ask("GET", "/v1/exec", "").status, 426) << "not without a channel";
   const auto code_for = [&](const std::string& token) {
     std::optional<base::Code> code;
-    const net::Connecting connecting = net::connect_channel(
+    const net::Call connecting = net::connect_channel(
         loop, endpoint, std::string(wire::kExecPath),
         net::Headers{{"Authorization", "Bearer " + token}}, wire::test_deadline(),
         [&](auto channel) { code = channel.ok() ? base::Code::kCancelled : channel.error().code; });

@@ -1,7 +1,6 @@
 #include "agents/desk.h"
 
 #include <algorithm>
-#include <type_traits>
 
 #include "base/check.h"
 #include "base/format.h"

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,7 +19,6 @@
 #include "base/result.h"
 #include "job/cluster_spec.h"
 #include "job/ends.h"
-#include "job/exit_report.h"
 #include "job/task_id.h"
 #include "wire/messages.h"
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <vector>
 
 #include "agents/desk.h"
 #include "agents/starts.h"

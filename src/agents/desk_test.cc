@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "agents/test_desk.h"
-#include "base/format.h"
 #include "job/test_tasks.h"
 #include "wire/test_registry.h"
 

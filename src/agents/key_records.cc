@@ -34,17 +34,6 @@ void apply(KeyRecord record, KeptKeys& kept) {
 
 }  // namespace
 
-std::string_view to_string(KeyRecordKind kind) {
-  switch (kind) {
-    case KeyRecordKind::kPut: return "put";
-    case KeyRecordKind::kDelete: return "delete";
-    case KeyRecordKind::kMade: return "made";
-    case KeyRecordKind::kBarrier: return "barrier";
-    case KeyRecordKind::kWhole: return "whole";
-  }
-  return "";
-}
-
 base::Result<> KeyRecord::complete() const {
   const bool has_key = what != KeyRecordKind::kMade && what != KeyRecordKind::kWhole;
   if (has_key ? !wire::is_key(key) : !key.empty()) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,7 +21,15 @@ namespace gangrun::agents {
 inline constexpr std::size_t kMaxKeyRecordBytes = 2 * wire::kMaxValueBytes + 4096;
 
 enum class KeyRecordKind { kPut, kDelete, kMade, kBarrier, kWhole };
-std::string_view to_string(KeyRecordKind kind);
+constexpr auto choice_of(KeyRecordKind) {
+  using enum KeyRecordKind;
+  return job::choice<KeyRecordKind>("a kind of record", {{kPut, "put"},
+                                                         {kDelete, "delete"},
+                                                         {kMade, "made"},
+                                                         {kBarrier, "barrier"},
+                                                         {kWhole, "whole"}});
+}
+inline std::string_view to_string(KeyRecordKind kind) { return job::to_string(kind); }
 
 struct KeyRecord {
   KeyRecordKind what = KeyRecordKind::kWhole;
@@ -68,15 +75,3 @@ std::string lines_of(const KeptKeys& kept);
 base::Result<> replay(std::string_view segment, KeptKeys& kept);
 
 }  // namespace gangrun::agents
-
-namespace gangrun::job {
-
-template <>
-struct ChoiceOf<agents::KeyRecordKind> {
-  static constexpr std::string_view kWhat = "a kind of record";
-  static constexpr std::array kValues = {
-      agents::KeyRecordKind::kPut, agents::KeyRecordKind::kDelete, agents::KeyRecordKind::kMade,
-      agents::KeyRecordKind::kBarrier, agents::KeyRecordKind::kWhole};
-};
-
-}  // namespace gangrun::job

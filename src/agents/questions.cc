@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/format.h"
-#include "base/strings.h"
 
 namespace gangrun::agents {
 

@@ -2,8 +2,6 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
-#include <vector>
 
 #include "agents/server.h"
 #include "base/result.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -30,7 +29,7 @@ constexpr std::size_t kFloodBytes = std::size_t{1} << 20U;  // that wait to be s
 class ServerLoadTest : public testing::Test {
  protected:
   struct Peer {
-    net::Connecting connecting;
+    net::Call connecting;
     std::unique_ptr<net::Channel> channel;
     int starts = 0;
     int alive = 0;

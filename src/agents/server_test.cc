@@ -28,9 +28,9 @@ class ServerTest : public testing::Test {
  protected:
   void SetUp() override {
     server.serve_agents([this](DeskEvent event) { events.push_back(std::move(event)); });
-    const auto listening = server.listen_unix(folder.file("socket"));
+    const auto listening = server.listen_unix(folder / "socket");
     ASSERT_TRUE(listening.ok()) << listening.error().message;
-    endpoint = net::Endpoint::on_unix(folder.file("socket"));
+    endpoint = net::Endpoint::on_unix(folder / "socket");
     server.expect(job::kWorker0, 2);
     server.expect({"ps", 0}, 1);
   }
@@ -63,7 +63,7 @@ class ServerTest : public testing::Test {
   base::Result<std::unique_ptr<net::Channel>> open_channel(const std::string& path,
                                                            const std::string& token) {
     std::optional<base::Result<std::unique_ptr<net::Channel>>> opened;
-    const net::Connecting connecting = net::connect_channel(
+    const net::Call connecting = net::connect_channel(
         loop, endpoint, path, net::Headers{{"Authorization", "Bearer " + token}},
         wire::test_deadline(), [&](auto channel) { opened.emplace(std::move(channel)); });
     loop.run_until([&] { return opened.has_value(); }, wire::test_deadline());
@@ -398,7 +398,7 @@ TEST_F(ServerTest, OnlyWhereTasksComeByThemselvesCanTheyJoin) {
     came.push_back(request);
     return wire::JoinAnswer{wire::JoinState::kThere, {}, "somebody came first"};
   });
-  endpoint = net::Endpoint::on_unix(folder.file("open.sock"));
+  endpoint = net::Endpoint::on_unix(folder / "open.sock");
   ASSERT_TRUE(open.listen_unix(endpoint.unix_path).ok());
   EXPECT_EQ(ask("POST", "/v1/join", body, {}, "wrong").status, 401);
   EXPECT_EQ(ask("GET", "/v1/join").status, 405);

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <limits>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 

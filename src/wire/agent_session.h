@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +13,6 @@
 #include "base/secret.h"
 #include "job/cluster_spec.h"
 #include "job/exit_report.h"
-#include "job/task_id.h"
 #include "net/channel.h"
 #include "net/client.h"
 #include "net/deadline_timer.h"
@@ -77,7 +75,7 @@ class AgentSession final : private AgentSideOutput {
   const base::Secret secret_;
   AgentSide side_;
   // At most one of the two.
-  net::Connecting connecting_;
+  net::Call connecting_;
   std::unique_ptr<net::Channel> channel_;
   net::DeadlineTimer timer_;
   net::Timer done_timer_;

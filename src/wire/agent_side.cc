@@ -1,7 +1,6 @@
 #include "wire/agent_side.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <utility>
 
 #include "base/check.h"
@@ -268,21 +267,12 @@ void AgentSide::send_if_attached(const AgentMessage& message) {
 
 void AgentSide::send_report(base::Instant now) {
   reported_at_ = now;
-  ReportMessage report{identity_.task,
-                       identity_.attempt,
-                       address_,
-                       identity_.pid,
-                       state_,
-                       run_attempt_,
-                       generation_,
-                       user_pid_,
-                       {},
-                       more_ports_,
-                       identity_.address_reason,
-                       identity_.control};
-  if (state_ == AgentState::kExited) {
-    report.exit = past_exit(now);
-  }
+  ReportMessage report = report_at(address_);
+  report.state = state_;
+  report.run_attempt = run_attempt_;
+  report.generation = generation_;
+  report.user_pid = user_pid_;
+  if (state_ == AgentState::kExited) report.exit = past_exit(now);
   send(report);
   if (moved_) send_new_address();
 }
@@ -292,19 +282,16 @@ PastExit AgentSide::past_exit(base::Instant now) const {
   return PastExit{*exit_, std::clamp(ago, milliseconds(0), kMaxEndedAgo)};
 }
 
-void AgentSide::send_new_address() {
-  send(ReportMessage{identity_.task,
-                     identity_.attempt,
-                     held_address(),
-                     identity_.pid,
-                     AgentState::kWaiting,
-                     0,
-                     0,
-                     0,
-                     {},
-                     more_ports_,
-                     identity_.address_reason,
-                     identity_.control});
+void AgentSide::send_new_address() { send(report_at(held_address())); }
+
+ReportMessage AgentSide::report_at(const job::Address& address) const {
+  return {.task = identity_.task,
+          .attempt = identity_.attempt,
+          .address = address,
+          .pid = identity_.pid,
+          .more_ports = more_ports_,
+          .address_reason = identity_.address_reason,
+          .control = identity_.control};
 }
 
 void AgentSide::send_heartbeat(base::Instant now) {

@@ -158,6 +158,8 @@ class AgentSide {
   void send_if_attached(const AgentMessage& message);
   void send_report(base::Instant now);
   void send_new_address();
+  // The report of a task that waits.
+  [[nodiscard]] ReportMessage report_at(const job::Address& address) const;
   void send_heartbeat(base::Instant now);
   [[nodiscard]] PastExit past_exit(base::Instant now) const;
   void exit_is_known();

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/format.h"
 #include "job/described.h"
 
 namespace gangrun::wire {

@@ -9,17 +9,6 @@ bool is_key(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-std::string_view to_string(KeyAction action) {
-  switch (action) {
-    case KeyAction::kPut: return "put";
-    case KeyAction::kGet: return "get";
-    case KeyAction::kWait: return "wait";
-    case KeyAction::kDelete: return "delete";
-    case KeyAction::kList: return "list";
-  }
-  return "";
-}
-
 base::Result<> KeyQuestion::complete() const {
   const bool is_change = action == KeyAction::kPut || action == KeyAction::kDelete;
   if (is_change != (change > 0)) {

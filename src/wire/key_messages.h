@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +46,13 @@ inline constexpr std::chrono::milliseconds kMaxHold = std::chrono::minutes(1);
 inline constexpr std::string_view kKeyForm = "from 1 to 200 printable ASCII characters, no space";
 
 enum class KeyAction { kPut, kGet, kWait, kDelete, kList };
-std::string_view to_string(KeyAction action);
+constexpr auto choice_of(KeyAction) {
+  using enum KeyAction;
+  return job::choice<KeyAction>(
+      "an action",
+      {{kPut, "put"}, {kGet, "get"}, {kWait, "wait"}, {kDelete, "delete"}, {kList, "list"}});
+}
+inline std::string_view to_string(KeyAction action) { return job::to_string(action); }
 
 struct KeyQuestion {
   KeyAction action = KeyAction::kGet;
@@ -167,15 +172,3 @@ struct CancelQuestion {
 };
 
 }  // namespace gangrun::wire
-
-namespace gangrun::job {
-
-template <>
-struct ChoiceOf<wire::KeyAction> {
-  static constexpr std::string_view kWhat = "an action";
-  static constexpr std::array kValues = {wire::KeyAction::kPut, wire::KeyAction::kGet,
-                                         wire::KeyAction::kWait, wire::KeyAction::kDelete,
-                                         wire::KeyAction::kList};
-};
-
-}  // namespace gangrun::job

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -45,41 +44,28 @@ inline constexpr std::chrono::milliseconds kMaxEndedAgo = std::chrono::hours(24 
 
 // The state of the user's command of an agent. kStarting: the agent was told to start it.
 enum class AgentState { kWaiting, kStarting, kRunning, kExited };
+constexpr auto choice_of(AgentState) {
+  using enum AgentState;
+  return job::choice<AgentState>(
+      "a state of an agent",
+      {{kWaiting, "waiting"}, {kStarting, "starting"}, {kRunning, "running"}, {kExited, "exited"}});
+}
+inline std::string_view to_string(AgentState state) { return job::to_string(state); }
+
 enum class Stream { kOut, kErr };
+constexpr auto choice_of(Stream) {
+  using enum Stream;
+  return job::choice<Stream>("a stream", {{kOut, "out"}, {kErr, "err"}});
+}
+inline std::string_view to_string(Stream stream) { return job::to_string(stream); }
 
 enum class RendezvousAction { kGet, kPut, kDelete };
-
-std::string_view to_string(AgentState state);
-std::string_view to_string(Stream stream);
-std::string_view to_string(RendezvousAction action);
-
-}  // namespace gangrun::wire
-
-namespace gangrun::job {
-
-template <>
-struct ChoiceOf<wire::AgentState> {
-  static constexpr std::string_view kWhat = "a state of an agent";
-  static constexpr std::array kValues = {wire::AgentState::kWaiting, wire::AgentState::kStarting,
-                                         wire::AgentState::kRunning, wire::AgentState::kExited};
-};
-
-template <>
-struct ChoiceOf<wire::Stream> {
-  static constexpr std::string_view kWhat = "a stream";
-  static constexpr std::array kValues = {wire::Stream::kOut, wire::Stream::kErr};
-};
-
-template <>
-struct ChoiceOf<wire::RendezvousAction> {
-  static constexpr std::string_view kWhat = "an action";
-  static constexpr std::array kValues = {wire::RendezvousAction::kGet, wire::RendezvousAction::kPut,
-                                         wire::RendezvousAction::kDelete};
-};
-
-}  // namespace gangrun::job
-
-namespace gangrun::wire {
+constexpr auto choice_of(RendezvousAction) {
+  using enum RendezvousAction;
+  return job::choice<RendezvousAction>("an action",
+                                       {{kGet, "get"}, {kPut, "put"}, {kDelete, "delete"}});
+}
+inline std::string_view to_string(RendezvousAction action) { return job::to_string(action); }
 
 inline constexpr std::int64_t kMaxPid = std::int64_t{1} << 22U;
 inline constexpr std::int64_t kMaxNumber = std::numeric_limits<std::int64_t>::max();

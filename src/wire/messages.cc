@@ -128,27 +128,6 @@ Result<> StartMessage::complete() const {
   return wrong_member("generation", kGenerationForm.bounds());
 }
 
-std::string_view to_string(AgentState state) {
-  switch (state) {
-    case AgentState::kWaiting: return "waiting";
-    case AgentState::kStarting: return "starting";
-    case AgentState::kRunning: return "running";
-    case AgentState::kExited: return "exited";
-  }
-  return "";
-}
-
-std::string_view to_string(Stream stream) { return stream == Stream::kOut ? "out" : "err"; }
-
-std::string_view to_string(RendezvousAction action) {
-  switch (action) {
-    case RendezvousAction::kGet: return "get";
-    case RendezvousAction::kPut: return "put";
-    case RendezvousAction::kDelete: return "delete";
-  }
-  return "";
-}
-
 std::string rank_key_of(const std::string& key) {
   const std::size_t slash = key.rfind('/');
   const std::size_t name = slash == std::string::npos ? 0 : slash + 1;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,12 +13,10 @@
 #include "base/described.h"
 #include "base/json.h"
 #include "base/result.h"
-#include "base/secret.h"
 #include "cluster/question.h"
 #include "job/cluster_spec.h"
 #include "job/exit_report.h"
 #include "job/figures.h"
-#include "job/spec.h"
 #include "job/task_id.h"
 #include "wire/message_forms.h"
 
@@ -72,10 +69,10 @@ struct ReportMessage {
   job::Address address;
   std::int64_t pid = 0;  // of the agent
   AgentState state = AgentState::kWaiting;
-  int run_attempt = 0;           // of the run that goes on or has ended; 0 when waiting
-  int generation = 0;            // of the same run
-  std::int64_t user_pid = 0;     // of the run that goes on, else 0
-  std::optional<PastExit> exit;  // exactly when the state is kExited
+  int run_attempt = 0;             // of the run that goes on or has ended; 0 when waiting
+  int generation = 0;              // of the same run
+  std::int64_t user_pid = 0;       // of the run that goes on, else 0
+  std::optional<PastExit> exit{};  // exactly when the state is kExited
   // The further ports that are held for the task beside that of its address, in the job's order.
   std::vector<std::uint16_t> more_ports{};
   std::string address_reason{};  // why this address and no other of its host
@@ -279,29 +276,22 @@ struct StartMessage {
   friend bool operator==(const StartMessage&, const StartMessage&) = default;
 };
 
+// An end of what the agent runs, by a signal, and after `grace` by force.
+template <base::Name kIs>
+struct EndingMessage {
+  std::chrono::milliseconds grace{0};
+
+  static constexpr std::string_view kName = kIs.text;
+  static constexpr auto rows() {
+    return std::tuple(base::row("grace_ms", &EndingMessage::grace, kIntervalForm));
+  }
+
+  friend bool operator==(const EndingMessage&, const EndingMessage&) = default;
+};
 // Stop the user's process; the agent stays.
-struct StopMessage {
-  std::chrono::milliseconds grace{0};
-
-  static constexpr std::string_view kName = "stop";
-  static constexpr auto rows() {
-    return std::tuple(base::row("grace_ms", &StopMessage::grace, kIntervalForm));
-  }
-
-  friend bool operator==(const StopMessage&, const StopMessage&) = default;
-};
-
+using StopMessage = EndingMessage<"stop">;
 // Stop the user's process, if it runs, and end.
-struct EndMessage {
-  std::chrono::milliseconds grace{0};
-
-  static constexpr std::string_view kName = "end";
-  static constexpr auto rows() {
-    return std::tuple(base::row("grace_ms", &EndMessage::grace, kIntervalForm));
-  }
-
-  friend bool operator==(const EndMessage&, const EndMessage&) = default;
-};
+using EndMessage = EndingMessage<"end">;
 
 // The report changed nothing; the session is closed after it.
 struct RefusedMessage {

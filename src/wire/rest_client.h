@@ -8,7 +8,6 @@
 #include "cluster/question.h"
 #include "job/cluster_spec.h"
 #include "job/status.h"
-#include "job/task_id.h"
 #include "net/client.h"
 #include "wire/kept_lines.h"
 

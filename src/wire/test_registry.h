@@ -1,19 +1,13 @@
 #pragma once
 
-#include <gtest/gtest.h>
-#include <stdlib.h>
-
 #include <chrono>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/test_folder.h"
 #include "base/test_log.h"
 #include "job/cluster_spec.h"
 #include "net/event_loop.h"
@@ -31,24 +25,7 @@ inline const job::Address kTaskHome{"10.0.0.7", 4711};
 inline const std::string kJobSecret = "0123456789abcdef";
 
 using base::LogRecorder;
-
-// A folder of its own, removed at the end.
-class TestFolder {
- public:
-  TestFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "registry-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
-    path_ = pattern;
-  }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-  ~TestFolder() { std::filesystem::remove_all(path_); }
-
-  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
+using base::TestFolder;
 
 // The value of `work`, which blocks, while the loop serves it.
 template <typename Work>

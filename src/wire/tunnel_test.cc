@@ -14,7 +14,6 @@
 #include <optional>
 #include <string>
 
-#include "base/format.h"
 #include "net/tunnel_entrance.h"
 #include "wire/control.h"
 #include "wire/paths.h"
@@ -164,7 +163,7 @@ class TunnelTest : public testing::Test {
     std::optional<base::Error> error;
     bool opened = false;
     std::unique_ptr<net::Channel> channel;
-    const net::Connecting connecting = net::connect_channel(
+    const net::Call connecting = net::connect_channel(
         loop, agent, path, {{"Authorization", "Bearer " + secret}}, test_deadline(),
         [&](auto result) {
           if (!result.ok()) {
