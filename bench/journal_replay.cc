@@ -40,7 +40,7 @@ base::Result<> write(const std::string& folder, base::Instant now, base::WallTim
   opening.started = wall_now;
   opening.origin = now;
   GANGRUN_ASSIGN(const auto writer, journal::Writer::create(folder, opening));
-  GANGRUN_TRY(writer->spec(spec()));
+  GANGRUN_TRY(writer->append(journal::SpecRecord{spec()}));
   GANGRUN_TRY(writer->event(gang::Begin{}, now));
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
     for (int index = 0; index < kTasks; ++index) {

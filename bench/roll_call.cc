@@ -236,7 +236,7 @@ class LightAgent final : public Agent {
   const std::function<void()> on_spec_;
   bool attached_ = false;
   std::chrono::milliseconds heartbeat_{0};
-  net::Connecting connecting_;
+  net::Call connecting_;
   std::unique_ptr<net::Channel> channel_;
   net::Timer timer_;
 };

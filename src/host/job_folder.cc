@@ -10,11 +10,9 @@
 #include <ctime>
 #include <filesystem>
 #include <iterator>
-#include <memory>
 #include <utility>
 
 #include "base/files.h"
-#include "base/folder.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/random.h"

@@ -23,7 +23,7 @@ agents::DeskOptions desk_options(const JobMasterInput& input) {
 Result<std::unique_ptr<JobMaster>> JobMaster::create(net::EventLoop& loop, const base::Clock& clock,
                                                      base::Logger& logger, JobMasterInput input,
                                                      master::Listener& listener) {
-  auto made = std::make_unique<JobMaster>(Private{}, listener);
+  auto made = std::make_unique<JobMaster>(Private{});
   GANGRUN_ASSIGN(master::Past past,
                  master::past_of(input.records.journal_folder, input.master_lost, clock));
   const int attempt = past.segments + 1;
@@ -33,9 +33,9 @@ Result<std::unique_ptr<JobMaster>> JobMaster::create(net::EventLoop& loop, const
                                                                         .started = clock.wall_now(),
                                                                         .origin = clock.now()}));
   if (input.records.far_copy) made->far_copy_ = input.records.far_copy(attempt);
-  made->outline_above_ = frameworks::is_content_with_outline(input.spec)
-                             ? frameworks::kMaxClusterSpecInEnvironment
-                             : agents::kNoOutline;
+  const std::size_t outline_above = frameworks::is_content_with_outline(input.spec)
+                                        ? frameworks::kMaxClusterSpecInEnvironment
+                                        : agents::kNoOutline;
   made->server_ = std::make_unique<agents::Server>(loop, input.secret, desk_options(input),
                                                    made->callbacks(), logger);
   GANGRUN_ASSIGN(MadeTasks tasks, input.make_tasks({.loop = loop,
@@ -73,9 +73,11 @@ Result<std::unique_ptr<JobMaster>> JobMaster::create(net::EventLoop& loop, const
                       .far_copy = made->far_copy_.get()};
   settings.waits = {.master_lost = input.master_lost,
                     .tells_cause_early = tasks.come_by_themselves};
-  master::Listener& own = *made;
+  settings.on_published = [&server = *made->server_, outline_above](const job::ClusterSpec& spec) {
+    server.publish(spec, outline_above);
+  };
   made->master_ = std::make_unique<master::Master>(loop, clock, logger, *made->tasks_,
-                                                   *made->journal_, own, std::move(settings));
+                                                   *made->journal_, listener, std::move(settings));
   return made;
 }
 
@@ -112,10 +114,6 @@ Result<> JobMaster::listen() {
   }
   if (at.port_file.empty()) return {};
   return base::write_file_atomically(at.port_file, std::to_string(tls_port()), 0600);
-}
-
-void JobMaster::on_published(const job::ClusterSpec& spec) {
-  server_->publish(spec, outline_above_);
 }
 
 }  // namespace gangrun::host

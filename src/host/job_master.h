@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -88,7 +87,7 @@ struct JobMasterInput {
 
 // The master of one job put together, with everything that it stands on: what earlier masters left,
 // its journal, its registry, its tasks. The same for this machine and for a container of YARN.
-class JobMaster final : private master::Listener {
+class JobMaster {
   struct Private {};
 
  public:
@@ -118,24 +117,13 @@ class JobMaster final : private master::Listener {
   }
   void set_trouble(std::string sentence) { master_->set_trouble(std::move(sentence)); }
 
-  JobMaster(Private, master::Listener& listener) : listener_(listener) {}
+  explicit JobMaster(Private) {}
 
  private:
   agents::ServerCallbacks callbacks();
   base::Result<> listen();
 
-  void on_changed() override { listener_.on_changed(); }
-  void on_published(const job::ClusterSpec& spec) override;
-  void on_incomplete_log(const job::TaskId& task, std::string_view what) override {
-    listener_.on_incomplete_log(task, what);
-  }
-  void on_warning(std::string_view sentence) override { listener_.on_warning(sentence); }
-  void on_remark(std::string_view sentence) override { listener_.on_remark(sentence); }
-  void on_finished() override { listener_.on_finished(); }
-
-  master::Listener& listener_;
   Listening listening_;
-  std::size_t outline_above_ = 0;
   bool has_verdict_ = false;
   bool come_by_themselves_ = false;
   // In the order in which they are made; the later ones use the earlier ones.

@@ -8,13 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <utility>
 
 #include "base/files.h"
 #include "base/format.h"
-#include "base/read_at.h"
 #include "process/wait_for.h"
 
 namespace gangrun::host {

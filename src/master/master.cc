@@ -1,6 +1,5 @@
 #include "master/master.h"
 
-#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -9,8 +8,6 @@
 #include "base/strings.h"
 #include "cluster/asking.h"
 #include "cluster/task_files.h"
-#include "journal/recorded_gang.h"
-#include "master/decision_gate.h"
 #include "master/task_status.h"
 
 namespace gangrun::master {
@@ -32,98 +29,29 @@ gang::Gang::Limits gang_limits(std::chrono::milliseconds master_lost) {
   return limits;
 }
 
-class Master::Impl {
- public:
-  Impl(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger, cluster::Tasks& tasks,
-       journal::Writer& journal, Listener& listener, Settings settings)
-      : loop_(loop),
-        clock_(clock),
-        logger_(logger),
-        tasks_(tasks),
-        journal_(journal),
-        listener_(listener),
-        job_(std::move(settings.job)),
-        records_(std::move(settings.records)),
-        waits_(settings.waits),
-        recorded_(job_.past ? std::move(job_.past->gang)
-                            : gang::Gang(job_.spec, gang_limits(waits_.master_lost)),
-                  journal, records_.can_be_followed),
-        gang_(recorded_.gang()),
-        state_(gang_.state()),
-        gate_(records_.far_copy, [this](const gang::Decision& decision) { carry_out(decision); }),
-        submitted_(base::to_iso8601(job_.past ? job_.past->submitted : clock.wall_now())) {}
+Master::Master(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
+               cluster::Tasks& tasks, journal::Writer& journal, Listener& listener,
+               Settings settings)
+    : loop_(loop),
+      clock_(clock),
+      logger_(logger),
+      tasks_(tasks),
+      journal_(journal),
+      listener_(listener),
+      job_(std::move(settings.job)),
+      records_(std::move(settings.records)),
+      waits_(settings.waits),
+      on_published_(std::move(settings.on_published)),
+      recorded_(job_.past ? std::move(job_.past->gang)
+                          : gang::Gang(job_.spec, gang_limits(waits_.master_lost)),
+                journal, records_.can_be_followed),
+      gang_(recorded_.gang()),
+      state_(gang_.state()),
+      gate_(records_.far_copy, [this](const gang::Decision& decision) { carry_out(decision); }),
+      submitted_(base::to_iso8601(job_.past ? job_.past->submitted : clock.wall_now())) {}
 
-  base::Result<> start();
-  void set_trouble(std::string sentence) { trouble_ = std::move(sentence); }
-  void request_stop(std::string by, bool at_once);
-  void ask(const cluster::Question& question, cluster::OnAnswer on_answer);
-  [[nodiscard]] job::JobStatus status() const;
-  [[nodiscard]] std::optional<std::string> over() const;
-  [[nodiscard]] bool is_settling() const { return is_settling_; }
-
- private:
-  void resume();
-  void handle(gang::Event event, std::optional<journal::PlaceRecord> place = {});
-  void act_upon(const journal::RecordedGang::Handled& handled);
-  void tell_of_journal();
-  void on_time();
-  void conclude();
-  void carry_out(const gang::Decision& decision);
-  void arm_timer();
-
-  void on(const cluster::Happened& event);
-  void on(const cluster::IncompleteLog& event);
-  void on(const cluster::TasksWarning& event);
-  void on(const cluster::Remark& event);
-
-  void tell_if_out(const job::TaskId& id);
-
-  void obey(const gang::Allocate& decision) { tasks_.start(decision); }
-  void obey(const gang::Publish& decision);
-  void obey(const gang::Start& decision) { tasks_.run(decision, published_); }
-  void obey(const gang::Stop& decision) { tasks_.stop(decision); }
-  void obey(const gang::End& decision) { tasks_.end(decision); }
-  void obey(const gang::Kill& decision);
-  void obey(const gang::Warn& decision);
-  void obey(const gang::Finish& decision);
-  void publish(const job::ClusterSpec& spec);
-  void note_all_started();
-  void record(const base::Result<>& written);
-  [[nodiscard]] std::string waiting_for(base::Instant now) const;
-  [[nodiscard]] job::TaskStatus status_of(const gang::Task& task) const;
-
-  net::EventLoop& loop_;
-  const base::Clock& clock_;
-  base::Logger& logger_;
-  cluster::Tasks& tasks_;
-  journal::Writer& journal_;
-  Listener& listener_;
-  JobSettings job_;
-  const RecordSettings records_;
-  const WaitSettings waits_;
-  journal::RecordedGang recorded_;
-  const gang::Gang& gang_;
-  job::JobState state_;  // that was recorded last
-  DecisionGate gate_;
-  std::shared_ptr<const job::ClusterSpec> published_;
-  std::string submitted_;
-  std::string ended_;
-  std::optional<base::Instant> finished_at_;
-  std::optional<job::Cause> cause_;
-  std::string trouble_;
-  std::vector<std::string> remarks_;  // of the place
-  net::Timer remarks_timer_;
-  std::int64_t all_started_ms_ = -1;
-  bool journal_failed_ = false;
-  bool was_behind_ = false;
-  bool handling_ = false;
-  bool is_settling_ = false;  // the place brings what the tasks have written
-  net::Timer timer_;
-  std::unique_ptr<mirror::ZooKeeperCopy> zookeeper_;  // where the job asks for one
-};
-
-base::Result<> Master::Impl::start() {
-  if (!job_.past) GANGRUN_TRY(journal_.spec(job_.spec));
+base::Result<> Master::start() {
+  if (!job_.past) GANGRUN_TRY(journal_.append(journal::SpecRecord{job_.spec}));
   tasks_.on_event([this](const cluster::TasksEvent& event) {
     std::visit([this](const auto& each) { on(each); }, event);
   });
@@ -147,14 +75,14 @@ base::Result<> Master::Impl::start() {
   return {};
 }
 
-void Master::Impl::resume() {
+void Master::resume() {
   logger_.info("continues from the journal of an earlier master");
   if (const auto& all_started = job_.past->all_started) {
     all_started_ms_ = to_milliseconds(*all_started - job_.commanded_at);
   }
   if (gang_.cluster_spec().generation > 0) {
     if (job_.past->generation < gang_.cluster_spec().generation) {
-      record(journal_.generation(gang_.cluster_spec()));
+      record(journal_.append(journal::GenerationRecord{gang_.cluster_spec()}));
     }
     publish(gang_.cluster_spec());
   }
@@ -179,7 +107,7 @@ void Master::Impl::resume() {
   handle(gang::Resumed{});
 }
 
-void Master::Impl::request_stop(std::string by, bool at_once) {
+void Master::request_stop(std::string by, bool at_once) {
   if (is_settling_) return tasks_.cut_short();
   const bool is_urgent = at_once || gang_.state() == job::JobState::kStopping;
   handle(gang::StopRequested{std::move(by), at_once});
@@ -187,7 +115,7 @@ void Master::Impl::request_stop(std::string by, bool at_once) {
   if (is_urgent) tasks_.hurry();
 }
 
-void Master::Impl::ask(const cluster::Question& question, cluster::OnAnswer on_answer) {
+void Master::ask(const cluster::Question& question, cluster::OnAnswer on_answer) {
   std::vector<cluster::AskableTask> tasks;
   for (const gang::Task& task : gang_.tasks()) {
     tasks.push_back(
@@ -202,23 +130,23 @@ void Master::Impl::ask(const cluster::Question& question, cluster::OnAnswer on_a
       });
 }
 
-void Master::Impl::on(const cluster::Happened& event) {
+void Master::on(const cluster::Happened& event) {
   if (auto run_end = gang::run_end_in(event.event)) handle(*std::move(run_end));
   std::optional<journal::PlaceRecord> place;
   if (const auto& where = event.whereabouts) place = {where->task, where->attempt, where->handle};
   handle(event.event, std::move(place));
 }
 
-void Master::Impl::on(const cluster::IncompleteLog& event) {
+void Master::on(const cluster::IncompleteLog& event) {
   listener_.on_incomplete_log(event.task, event.what);
 }
 
-void Master::Impl::on(const cluster::TasksWarning& event) {
+void Master::on(const cluster::TasksWarning& event) {
   logger_.warning("{}", event.sentence);
   listener_.on_warning(event.sentence);
 }
 
-void Master::Impl::on(const cluster::Remark& event) {
+void Master::on(const cluster::Remark& event) {
   logger_.info("{}", event.sentence);
   if (remarks_.size() < kMaxRemarks) remarks_.push_back(event.sentence);
   listener_.on_remark(event.sentence);
@@ -226,7 +154,7 @@ void Master::Impl::on(const cluster::Remark& event) {
 
 // Carrying out a decision may bring the next event before it returns: events are handled one after
 // another, each when it is in the journal.
-void Master::Impl::handle(gang::Event event, std::optional<journal::PlaceRecord> place) {
+void Master::handle(gang::Event event, std::optional<journal::PlaceRecord> place) {
   recorded_.add(std::move(event), std::move(place));
   if (handling_) return;
   handling_ = true;
@@ -236,17 +164,18 @@ void Master::Impl::handle(gang::Event event, std::optional<journal::PlaceRecord>
   arm_timer();
 }
 
-void Master::Impl::act_upon(const journal::RecordedGang::Handled& handled) {
+void Master::act_upon(const journal::RecordedGang::Handled& handled) {
   gate_.pass(handled.decisions);
   if (const auto task = gang::ended_in(handled.event)) tell_if_out(*task);
   if (gang::tells_of_start(handled.event)) note_all_started();
   if (zookeeper_) zookeeper_->changed();
   if (gang_.finished()) return;
-  if (std::exchange(state_, gang_.state()) != gang_.state()) record(journal_.status(status()));
+  if (std::exchange(state_, gang_.state()) != gang_.state())
+    record(journal_.append(journal::StatusRecord{status()}));
   listener_.on_changed();
 }
 
-void Master::Impl::tell_if_out(const job::TaskId& id) {
+void Master::tell_if_out(const job::TaskId& id) {
   const gang::Task* task = gang_.find(id);
   if (task == nullptr || !gang_.is_out(*task)) return;
   cluster::OutOfGeneration news{id, gang_.cluster_spec().generation};
@@ -255,11 +184,11 @@ void Master::Impl::tell_if_out(const job::TaskId& id) {
 }
 
 // Lines that follow from events may be missing: a next master writes them again.
-void Master::Impl::record(const base::Result<>& written) {
+void Master::record(const base::Result<>& written) {
   if (!written.ok()) logger_.warning("not recorded: {}", written.error().message);
 }
 
-void Master::Impl::tell_of_journal() {
+void Master::tell_of_journal() {
   const bool is_behind = recorded_.is_behind();
   if (is_behind != std::exchange(was_behind_, is_behind)) {
     const std::string sentence =
@@ -277,40 +206,40 @@ void Master::Impl::tell_of_journal() {
   listener_.on_warning(sentence);
 }
 
-void Master::Impl::arm_timer() {
+void Master::arm_timer() {
   const auto deadline = recorded_.next_deadline();
   timer_.reset();
   if (deadline) timer_ = loop_.at(*deadline, [this] { on_time(); });
 }
 
-void Master::Impl::on_time() {
+void Master::on_time() {
   if (!finished_at_) return handle(gang::TimePassed{});
   if (is_settling_) return;
   conclude();
   arm_timer();
 }
 
-void Master::Impl::carry_out(const gang::Decision& decision) {
+void Master::carry_out(const gang::Decision& decision) {
   std::visit([this](const auto& each) { obey(each); }, decision);
 }
 
-void Master::Impl::obey(const gang::Publish& decision) {
+void Master::obey(const gang::Publish& decision) {
   logger_.info("generation {} of the cluster spec is complete", decision.spec.generation);
-  record(journal_.generation(decision.spec));
+  record(journal_.append(journal::GenerationRecord{decision.spec}));
   publish(decision.spec);
 }
 
-void Master::Impl::publish(const job::ClusterSpec& spec) {
+void Master::publish(const job::ClusterSpec& spec) {
   published_ = std::make_shared<const job::ClusterSpec>(spec);
-  listener_.on_published(spec);
+  on_published_(spec);
 }
 
-void Master::Impl::obey(const gang::Kill& decision) {
+void Master::obey(const gang::Kill& decision) {
   logger_.warning("{} did not end: killed", job::to_string(decision.task));
   tasks_.kill(decision);
 }
 
-void Master::Impl::obey(const gang::Warn& decision) {
+void Master::obey(const gang::Warn& decision) {
   gang::Warning warning = decision.warning;
   std::visit(base::Overloaded{
                  // The gang knows no host of a run that is not where its task's address says.
@@ -328,7 +257,7 @@ void Master::Impl::obey(const gang::Warn& decision) {
   listener_.on_warning(words);
 }
 
-void Master::Impl::obey(const gang::Finish& decision) {
+void Master::obey(const gang::Finish& decision) {
   cause_ = decision.cause;
   const bool has_failed = decision.state == job::JobState::kFailed;
   if (has_failed && cause_) cause_->beside = trouble_;
@@ -346,7 +275,7 @@ void Master::Impl::obey(const gang::Finish& decision) {
 }
 
 // The job has ended when that is recorded, or no room is waited for any more.
-void Master::Impl::conclude() {
+void Master::conclude() {
   const bool concluded = recorded_.verdict(status(), clock_.now());
   tell_of_journal();
   if (!concluded) return;
@@ -358,19 +287,19 @@ void Master::Impl::conclude() {
   }
 }
 
-void Master::Impl::note_all_started() {
+void Master::note_all_started() {
   if (all_started_ms_ >= 0 || !gang_.all_started()) return;
   all_started_ms_ = to_milliseconds(clock_.now() - job_.commanded_at);
 }
 
-job::TaskStatus Master::Impl::status_of(const gang::Task& task) const {
+job::TaskStatus Master::status_of(const gang::Task& task) const {
   job::TaskStatus status =
       master::status_of(task, tasks_.facts(task.id), job_.spec.find(task.id.type)->ports.names);
   status.log_path = cluster::log_prefix(records_.log_folder, task.id);
   return status;
 }
 
-std::string Master::Impl::waiting_for(base::Instant now) const {
+std::string Master::waiting_for(base::Instant now) const {
   std::string words =
       tasks_.waiting_for(is_settling_ ? "the lines and files that its tasks have written"
                                       : recorded_.waiting_for(now));
@@ -380,7 +309,7 @@ std::string Master::Impl::waiting_for(base::Instant now) const {
   return words.empty() ? trouble : base::format("{}; {}", trouble, words);
 }
 
-std::optional<std::string> Master::Impl::over() const {
+std::optional<std::string> Master::over() const {
   const job::JobState state = gang_.state();
   const bool is_stopping = state == job::JobState::kStopping;
   if (!is_stopping && !job::is_final(state)) return std::nullopt;
@@ -391,7 +320,7 @@ std::optional<std::string> Master::Impl::over() const {
   return words;
 }
 
-job::JobStatus Master::Impl::status() const {
+job::JobStatus Master::status() const {
   const base::Instant now = finished_at_.value_or(clock_.now());
   job::JobStatus status;
   status.id = job_.id;
@@ -420,24 +349,5 @@ job::JobStatus Master::Impl::status() const {
   for (const gang::Task& task : gang_.tasks()) status.tasks.push_back(status_of(task));
   return status;
 }
-
-Master::Master(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
-               cluster::Tasks& tasks, journal::Writer& journal, Listener& listener,
-               Settings settings)
-    : impl_(std::make_unique<Impl>(loop, clock, logger, tasks, journal, listener,
-                                   std::move(settings))) {}
-Master::~Master() = default;
-
-base::Result<> Master::start() { return impl_->start(); }
-void Master::ask(const cluster::Question& question, cluster::OnAnswer on_answer) {
-  impl_->ask(question, std::move(on_answer));
-}
-void Master::set_trouble(std::string sentence) { impl_->set_trouble(std::move(sentence)); }
-void Master::request_stop(std::string by, bool at_once) {
-  impl_->request_stop(std::move(by), at_once);
-}
-job::JobStatus Master::status() const { return impl_->status(); }
-std::optional<std::string> Master::over() const { return impl_->over(); }
-bool Master::is_settling() const { return impl_->is_settling(); }
 
 }  // namespace gangrun::master

@@ -2,10 +2,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -15,8 +18,10 @@
 #include "job/spec.h"
 #include "job/status.h"
 #include "journal/far_copy.h"
+#include "journal/recorded_gang.h"
 #include "journal/replay.h"
 #include "journal/writer.h"
+#include "master/decision_gate.h"
 #include "mirror/zookeeper_copy.h"
 #include "net/event_loop.h"
 
@@ -32,9 +37,6 @@ class Listener {
   // The state of the job or of a task has changed. Not called for memory, CPU and log lines: who
   // shows them asks status(), or reads the logs, at its own pace.
   virtual void on_changed() = 0;
-  // A generation of the cluster spec is complete, or was when the earlier master died. Before any
-  // task runs with it.
-  virtual void on_published(const job::ClusterSpec& /*spec*/) {}
   // Lines of the task's output are not in its log, and why.
   virtual void on_incomplete_log(const job::TaskId& task, std::string_view what) = 0;
   // Worth telling the user: a restart, a sidecar that failed.
@@ -84,6 +86,9 @@ struct Settings {
   JobSettings job;
   RecordSettings records;
   WaitSettings waits;
+  // Hears that a generation of the cluster spec is complete, or was when the earlier master died.
+  // Before any task runs with it.
+  std::function<void(const job::ClusterSpec&)> on_published;
 };
 
 // For journal::replay().
@@ -95,7 +100,7 @@ class Master {
  public:
   Master(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger,
          cluster::Tasks& tasks, journal::Writer& journal, Listener& listener, Settings settings);
-  ~Master();
+  ~Master() = default;
   Master(const Master&) = delete;
   Master& operator=(const Master&) = delete;
 
@@ -108,16 +113,73 @@ class Master {
   void ask(const cluster::Question& question, cluster::OnAnswer on_answer);
   // Told with the job's state from now on, and with its cause if it fails: what is wrong beside it.
   // An empty sentence: it is well again.
-  void set_trouble(std::string sentence);
+  void set_trouble(std::string sentence) { trouble_ = std::move(sentence); }
   [[nodiscard]] job::JobStatus status() const;
   // Why no new task is awaited any more, as a sentence; none: the job goes on.
   [[nodiscard]] std::optional<std::string> over() const;
   // The tasks have ended, and files that they have written are being brought.
-  [[nodiscard]] bool is_settling() const;
+  [[nodiscard]] bool is_settling() const { return is_settling_; }
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  void resume();
+  void handle(gang::Event event, std::optional<journal::PlaceRecord> place = {});
+  void act_upon(const journal::RecordedGang::Handled& handled);
+  void tell_of_journal();
+  void on_time();
+  void conclude();
+  void carry_out(const gang::Decision& decision);
+  void arm_timer();
+
+  void on(const cluster::Happened& event);
+  void on(const cluster::IncompleteLog& event);
+  void on(const cluster::TasksWarning& event);
+  void on(const cluster::Remark& event);
+
+  void tell_if_out(const job::TaskId& id);
+
+  void obey(const gang::Allocate& decision) { tasks_.start(decision); }
+  void obey(const gang::Publish& decision);
+  void obey(const gang::Start& decision) { tasks_.run(decision, published_); }
+  void obey(const gang::Stop& decision) { tasks_.stop(decision); }
+  void obey(const gang::End& decision) { tasks_.end(decision); }
+  void obey(const gang::Kill& decision);
+  void obey(const gang::Warn& decision);
+  void obey(const gang::Finish& decision);
+  void publish(const job::ClusterSpec& spec);
+  void note_all_started();
+  void record(const base::Result<>& written);
+  [[nodiscard]] std::string waiting_for(base::Instant now) const;
+  [[nodiscard]] job::TaskStatus status_of(const gang::Task& task) const;
+
+  net::EventLoop& loop_;
+  const base::Clock& clock_;
+  base::Logger& logger_;
+  cluster::Tasks& tasks_;
+  journal::Writer& journal_;
+  Listener& listener_;
+  JobSettings job_;
+  const RecordSettings records_;
+  const WaitSettings waits_;
+  const std::function<void(const job::ClusterSpec&)> on_published_;
+  journal::RecordedGang recorded_;
+  const gang::Gang& gang_;
+  job::JobState state_;  // that was recorded last
+  DecisionGate gate_;
+  std::shared_ptr<const job::ClusterSpec> published_;
+  std::string submitted_;
+  std::string ended_;
+  std::optional<base::Instant> finished_at_;
+  std::optional<job::Cause> cause_;
+  std::string trouble_;
+  std::vector<std::string> remarks_;  // of the place
+  net::Timer remarks_timer_;
+  std::int64_t all_started_ms_ = -1;
+  bool journal_failed_ = false;
+  bool was_behind_ = false;
+  bool handling_ = false;
+  bool is_settling_ = false;  // the place brings what the tasks have written
+  net::Timer timer_;
+  std::unique_ptr<mirror::ZooKeeperCopy> zookeeper_;  // where the job asks for one
 };
 
 }  // namespace gangrun::master

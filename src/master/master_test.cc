@@ -135,6 +135,7 @@ class MasterTest : public testing::Test, private Listener {
     ASSERT_TRUE(past.ok()) << past.error().message;
     settings.job.past = std::move(past->replayed);
     settings.records.can_be_followed = true;
+    settings.on_published = [this](const auto& spec) { published_ = spec.generation; };
     journal_ = *journal::Writer::create(folder_.path(), {.job_id = "wine-1",
                                                          .attempt = past->segments + 1,
                                                          .started = clock_.wall_now(),
@@ -168,7 +169,6 @@ class MasterTest : public testing::Test, private Listener {
   }
 
   void on_changed() override {}
-  void on_published(const job::ClusterSpec& spec) override { published_ = spec.generation; }
   void on_incomplete_log(const job::TaskId&, std::string_view) override {}
   void on_warning(std::string_view sentence) override { warnings_.emplace_back(sentence); }
   void on_remark(std::string_view /*sentence*/) override {}

@@ -47,7 +47,7 @@ TEST_F(PastTest, WhatWasRecordedIsReplayed) {
   spec.tasks.push_back(worker);
   spec.success = "all";
   const auto writer = segment(1);
-  ASSERT_TRUE(writer->spec(spec).ok());
+  ASSERT_TRUE(writer->append(journal::SpecRecord{spec}).ok());
   ASSERT_TRUE(writer->event(gang::Begin{}, clock_.now()).ok());
   const auto left = past();
   ASSERT_TRUE(left.ok()) << left.error().message;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "journal/file.h"
+#include "journal/writer.h"
 
 namespace gangrun::simulation {
 

@@ -20,7 +20,7 @@ Master::Master(World& world, gang::Gang gang, std::unique_ptr<journal::Writer> w
       recorded_(std::move(gang), *writer_, true) {}
 
 void Master::begin(bool stops_at_once) {
-  (void)writer_->spec(world_.schedule().spec);
+  (void)writer_->append(journal::SpecRecord{world_.schedule().spec});
   if (stops_at_once) return handle(gang::StopRequested{"nobody", false});
   handle(gang::Begin{});
 }
@@ -82,7 +82,7 @@ void Master::carry_out(const gang::Decision& decision) {
           },
           [this](const gang::Publish& published) {
             world_.judge_publish(published.spec);
-            (void)writer_->generation(published.spec);
+            (void)writer_->append(journal::GenerationRecord{published.spec});
             publish(published.spec);
           },
           [this](const gang::Start& started) {
