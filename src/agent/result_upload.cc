@@ -9,8 +9,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/files.h"
 #include "base/format.h"
-#include "base/read_at.h"
 #include "base/sizes.h"
 #include "base/strings.h"
 

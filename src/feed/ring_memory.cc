@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/files.h"
 #include "base/format.h"
-#include "base/memory_file.h"
 
 namespace gangrun::feed {
 

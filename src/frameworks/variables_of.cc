@@ -6,7 +6,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
-#include "job/addresses.h"
+#include "job/cluster_spec.h"
 #include "job/units.h"
 
 namespace gangrun::frameworks {

@@ -7,7 +7,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/letters.h"
-#include "job/addresses.h"
+#include "job/cluster_spec.h"
 #include "job/units.h"
 #include "net/digests.h"
 

@@ -15,7 +15,6 @@
 #include <memory>
 
 #include "base/files.h"
-#include "base/folder.h"
 #include "base/format.h"
 #include "base/letters.h"
 #include "base/strings.h"

@@ -16,7 +16,6 @@
 #include <set>
 
 #include "base/files.h"
-#include "base/folder.h"
 #include "base/format.h"
 #include "base/strings.h"
 #include "base/unique_fd.h"

@@ -5,11 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "agents/joining.h"
 #include "base/clock.h"

@@ -67,7 +67,7 @@ class Wrong(Exception):
 
 
 def shared_memory():
-    """That of our programs (base/memory_file.cc); the tasks have none, and other programs' is not ours to judge."""
+    """That of our programs (base/files.cc); the tasks have none, and other programs' is not ours to judge."""
     return {name for name in os.listdir("/dev/shm") if name.startswith("gangrun-")}
 
 
