@@ -25,7 +25,7 @@ base::Error not_one_of(std::string_view text, std::string_view what,
 template <typename T, std::size_t kCount>
 struct Choice {
   std::string_view what;  // its values, in errors: "a policy"
-  // Of all values, in the order in which errors and documents list them.
+  // The names of all values, in the order in which errors and documents list them.
   std::array<std::pair<T, std::string_view>, kCount> names;
   std::string_view prefix;  // a name may have it too, "SIGUSR1"; empty: there is none
 };
@@ -63,7 +63,7 @@ std::vector<std::string> choice_names() {
 template <IsChoice T>
 base::Result<T> choice_from(std::string_view text) {
   for (const auto& [value, name] : kChoice<T>.names) {
-    // What is none has no prefix.
+    // The name for none has no prefix.
     const bool is_long = name != "none" && text == std::string(kChoice<T>.prefix).append(name);
     if (text == name || is_long) return value;
   }
