@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -78,22 +79,47 @@ std::string stack_of(const process::StackLook& look) {
   return stack;
 }
 
+// As proc(5) has them.
+std::string state_words(const std::string& state) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"R", "runs"},       {"S", "sleeps"},    {"D", "waits in the kernel"},
+      {"T", "is stopped"}, {"t", "is traced"}, {"Z", "has ended"}};
+  const auto found = std::ranges::find(kWords, state, [](const auto& row) { return row.first; });
+  return std::string(found == std::end(kWords) ? state : found->second);
+}
+
+// "sleeps, 1.5 s of CPU"
+std::string activity(const SameStack& stack) {
+  const std::string least = base::format("{:.1f}", stack.least_cpu_seconds);
+  const std::string most = base::format("{:.1f}", stack.most_cpu_seconds);
+  return base::format("{}, {} s of CPU", base::join(stack.states, " or "),
+                      least == most ? least : base::format("{} to {}", least, most));
+}
+
 }  // namespace
 
 std::vector<SameStack> same_stacks(const cluster::Answer& answer) {
-  std::map<std::pair<std::string, std::string>, std::vector<job::TaskId>> tasks;
+  std::map<std::pair<std::string, std::string>, SameStack> found;
   for (const cluster::TaskAnswer& task : answer.tasks) {
     for (const process::StackLook& look : looks_of(task.said)) {
       // py-spy's is the usual one.
       const bool is_own = look.python_by == process::kFaulthandler;
       const std::string name =
           is_own ? base::format("{}, by {}", look.name, look.python_by) : look.name;
-      auto& same = tasks[{name, stack_of(look)}];
-      if (same.empty() || same.back() != task.task) same.push_back(task.task);
+      const std::string stack = stack_of(look);
+      SameStack none{.process = name,
+                     .stack = stack,
+                     .least_cpu_seconds = look.cpu_seconds,
+                     .most_cpu_seconds = look.cpu_seconds};
+      SameStack& same = found.try_emplace({name, stack}, std::move(none)).first->second;
+      if (same.tasks.empty() || same.tasks.back() != task.task) same.tasks.push_back(task.task);
+      same.states.insert(state_words(look.state));
+      same.least_cpu_seconds = std::min(same.least_cpu_seconds, look.cpu_seconds);
+      same.most_cpu_seconds = std::max(same.most_cpu_seconds, look.cpu_seconds);
     }
   }
   std::vector<SameStack> stacks;
-  for (auto& [which, same] : tasks) stacks.push_back({which.first, which.second, std::move(same)});
+  for (auto& [which, same] : found) stacks.push_back(std::move(same));
   std::ranges::stable_sort(stacks, {}, [](const SameStack& one) { return one.tasks.size(); });
   return stacks;
 }
@@ -121,7 +147,8 @@ std::string task_ranges(const std::vector<job::TaskId>& tasks) {
 std::string stacks_text(const cluster::Answer& answer) {
   std::string text;
   for (const SameStack& stack : same_stacks(answer)) {
-    text += base::format("{}  {}\n{}\n", task_ranges(stack.tasks), stack.process, stack.stack);
+    text += base::format("{}  {} ({})\n{}\n", task_ranges(stack.tasks), stack.process,
+                         activity(stack), stack.stack);
   }
   std::map<std::string, std::vector<job::TaskId>> refused;
   for (const cluster::TaskAnswer& task : answer.tasks) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ struct SameStack {
   std::string process;               // its name, and what has read its stack if not py-spy
   std::string stack;                 // without what differs from process to process
   std::vector<job::TaskId> tasks{};  // each once
+  std::set<std::string> states{};    // in words: "sleeps"
+  // Of the processes that have used the least and the most.
+  double least_cpu_seconds = 0;
+  double most_cpu_seconds = 0;
 };
 
 // The stacks that are seen of a job's tasks, the odd ones first: a stack of few tasks stands before

@@ -12,8 +12,11 @@ using testing::Not;
 using testing::SizeIs;
 
 base::Json python_process(int pid, const std::string& stack) {
-  return {
-      {"pid", pid}, {"name", "python3"}, {"state", "S"}, {"cpu_seconds", 1.5}, {"python", stack}};
+  return {{"pid", pid},
+          {"name", "python3"},
+          {"state", "S"},
+          {"cpu_seconds", pid + 1.5},
+          {"python", stack}};
 }
 
 cluster::Answer answer_of(int tasks) {
@@ -42,7 +45,7 @@ TEST(StacksView, TasksWithTheSameStackAreShownOnceAndTheOddOnesFirst) {
   EXPECT_THAT(stacks[1].stack, Not(HasSubstr("Process")));
   const std::string text = stacks_text(answer_of(6));
   EXPECT_LT(text.find("load"), text.find("all_reduce"));
-  EXPECT_THAT(text, HasSubstr("worker:0-2,4-5  python3\n"));
+  EXPECT_THAT(text, HasSubstr("worker:0-2,4-5  python3 (sleeps, 101.5 to 106.5 s of CPU)\n"));
 }
 
 TEST(StacksView, WhoCannotBeSeenIsNamedWithTheReason) {
@@ -59,8 +62,8 @@ TEST(StacksView, WhoCannotBeSeenIsNamedWithTheReason) {
   answer.tasks.push_back({{"ps", 0}, {{"processes", {stuck}}}, ""});
   const std::string text = stacks_text(answer);
   EXPECT_THAT(text, HasSubstr("worker:0-1: no agent of gangrun is beside it\n"));
-  EXPECT_THAT(text,
-              HasSubstr("ps:0  train\n    waits in nfs_wait\n    (neither eu-stack nor gdb)"));
+  EXPECT_THAT(text, HasSubstr("ps:0  train (waits in the kernel, 0.0 s of CPU)\n    waits in "
+                              "nfs_wait\n    (neither eu-stack nor gdb)"));
 }
 
 TEST(StacksView, JsonHasAllProcessesOfAllTasks) {

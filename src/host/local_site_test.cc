@@ -52,7 +52,9 @@ class LocalSiteTest : public testing::Test {
     job::JobStatus status = *stored_status(folder_->paths());
     status.state = state;
     for (auto& task : status.tasks) task.state = job::TaskState::kRunning;
-    ASSERT_TRUE((verdict ? (*writer)->verdict(status) : (*writer)->status(status)).ok());
+    const journal::Record record = verdict ? journal::Record(journal::VerdictRecord{status})
+                                           : journal::Record(journal::StatusRecord{status});
+    ASSERT_TRUE((*writer)->append(record).ok());
   }
 
   // No job here is detached.

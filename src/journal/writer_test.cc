@@ -199,16 +199,16 @@ TEST(WriterTest, InstantsCountFromTheOrigin) {
   EXPECT_EQ(records[1], Record(second));
 }
 
-TEST(WriterTest, NamedWaysAppendTheirKinds) {
+TEST(WriterTest, EachKindIsReadAsItself) {
   const TestFolder folder;
   const auto writer = Writer::create(folder.path(), opening());
   ASSERT_TRUE(writer.ok());
-  ASSERT_TRUE((*writer)->spec(sample_spec()).ok());
-  ASSERT_TRUE((*writer)->generation({1, {{"worker", {{"host1", 4000}}}}}).ok());
-  ASSERT_TRUE((*writer)->status(sample_status(job::JobState::kRunning)).ok());
-  ASSERT_TRUE((*writer)->verdict(sample_status(job::JobState::kFailed)).ok());
+  ASSERT_TRUE((*writer)->append(SpecRecord{sample_spec()}).ok());
+  ASSERT_TRUE((*writer)->append(GenerationRecord{{1, {{"worker", {{"host1", 4000}}}}}}).ok());
+  ASSERT_TRUE((*writer)->append(StatusRecord{sample_status(job::JobState::kRunning)}).ok());
+  ASSERT_TRUE((*writer)->append(VerdictRecord{sample_status(job::JobState::kFailed)}).ok());
   const PlaceRecord place{{"worker", 0}, 2, {{"pid", 4711}}};
-  ASSERT_TRUE((*writer)->place(place.task, place.attempt, place.handle).ok());
+  ASSERT_TRUE((*writer)->append(place).ok());
   const auto records = records_in(folder.path());
   ASSERT_EQ(records.size(), 5U);
   EXPECT_TRUE(std::holds_alternative<SpecRecord>(records[0]));
@@ -295,10 +295,10 @@ TEST(WriterTest, RecordOverTheLimitIsRefusedAndNothingIsWritten) {
   ASSERT_TRUE(writer.ok());
   job::ClusterSpec spec{1, {}};
   spec.tasks["worker"].resize(kMaxLineBytes / 1'000, {std::string(1'000, 'h'), 1});
-  const auto outcome = (*writer)->generation(spec);
+  const auto outcome = (*writer)->append(GenerationRecord{spec});
   ASSERT_FALSE(outcome.ok());
   EXPECT_EQ(outcome.error().code, base::Code::kResourceExhausted);
-  EXPECT_TRUE((*writer)->status(sample_status(job::JobState::kRunning)).ok());
+  EXPECT_TRUE((*writer)->append(StatusRecord{sample_status(job::JobState::kRunning)}).ok());
   EXPECT_EQ(records_in(folder.path()).size(), 1U);
 }
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/folder.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "base/letters.h"
 #include "net/digests.h"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.h"
 #include "base/json.h"
 #include "client/test_context.h"
 #include "job/described.h"
