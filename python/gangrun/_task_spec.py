@@ -1,4 +1,4 @@
-"""TaskSpec, made from the table of a task type's fields: src/job/task_fields.cc."""
+"""TaskSpec, made from the table of a task type's fields: src/jobfile/task_fields.cc."""
 
 from __future__ import annotations
 

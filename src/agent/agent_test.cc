@@ -33,7 +33,7 @@ class Silent final : public base::Logger {
   void write(base::LogLevel, std::string_view) override {}
 };
 
-// As the program does it (node/gangrun_agent_main.cc).
+// As the program does it (agent/gangrun_agent_main.cc).
 int run_agent(const process::Containment& containment, const wire::AgentConfig& config,
               const std::function<Outputs(net::EventLoop& loop)>& outputs) {
   Silent logger;

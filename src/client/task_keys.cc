@@ -176,9 +176,8 @@ Result<std::string> wait_for_tasks(const BarrierOptions& options, const Context&
   GANGRUN_ASSIGN(call.wait, timeout_of(options.timeout));
   call.query = {{"timeout", seconds(call.wait)}};
   if (options.tasks) {
-    constexpr int kMostTasks = 100'000;
     GANGRUN_ASSIGN(const int tasks,
-                   job::parse_count(*options.tasks, 1, kMostTasks).context("--tasks"));
+                   job::parse_count(*options.tasks, 1, wire::kMaxBarrierTasks).context("--tasks"));
     call.query["tasks"] = base::format("{}", tasks);
   }
   GANGRUN_ASSIGN(const std::string address, agent_address(context));

@@ -295,7 +295,7 @@ inline std::string task_spec_module(FieldRows<job::TaskSpec> rows) {
     fields += base::format("    {}: {}\n", row->info.key, python_type(*row));
   }
   return base::format(
-      R"("""TaskSpec, made from the table of a task type's fields: src/job/task_fields.cc."""
+      R"("""TaskSpec, made from the table of a task type's fields: src/jobfile/task_fields.cc."""
 
 from __future__ import annotations
 

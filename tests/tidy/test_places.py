@@ -1,6 +1,8 @@
 """A place is named by its own rooms and by the list of places, and nowhere else."""
 
+import ast
 import functools
+import json
 import pathlib
 import re
 
@@ -51,6 +53,15 @@ def test_no_room_but_its_own_names_a_place():
     offences = [f"{path} names {', '.join(places)}" for path, places in naming_sources().items()
                 if path not in EXCEPTIONS]
     assert not offences, report(offences)
+
+
+def test_python_starts_jobs_on_all_places_but_sparks():
+    """On Spark its driver starts the job, by a class of its own."""
+    known = json.loads(read("docs/job.schema.json"))["properties"]["on"]["enum"]
+    names = {target.id: ast.literal_eval(node.value) for node in ast.parse(read("python/gangrun/_places.py")).body
+             if isinstance(node, ast.Assign) for target in node.targets}
+    assert set(names["PLACES"]) == set(known) - {"k8s", "spark"}
+    assert set(names["LED_FROM_HERE"]) | set(names["OTHER_TOOLS"]) <= set(names["PLACES"])
 
 
 def test_exceptions_are_still_needed():
