@@ -16,7 +16,7 @@ struct SameStack {
   std::string stack;                 // without what differs from process to process
   std::vector<job::TaskId> tasks{};  // each once
   std::set<std::string> states{};    // in words: "sleeps"
-  // Of the processes that have used the least and the most.
+  // The least and the most that one of the processes has used.
   double least_cpu_seconds = 0;
   double most_cpu_seconds = 0;
 };
