@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
 #include "net/digests.h"
@@ -84,11 +85,17 @@ std::optional<base::Result<>> last_word_in(const base::Json& json) {
     return base::Result<>(base::unavailable(
         base::format("what it says is not understood: {}", message.error().message)));
   }
-  if (std::holds_alternative<LeavingMessage>(*message)) return base::Result<>(unconfirmed());
-  const auto* removed = std::get_if<RemovedMessage>(&*message);
-  if (removed == nullptr) return std::nullopt;
-  if (removed->left.empty()) return base::Result<>();
-  return base::Result<>(base::unavailable(base::their_words(removed->left)));
+  using Word = std::optional<base::Result<>>;
+  return std::visit(
+      base::Overloaded{
+          [](const LeavingMessage& /*each*/) { return Word(base::Result<>(unconfirmed())); },
+          [](const RemovedMessage& removed) {
+            if (removed.left.empty()) return Word(base::Result<>());
+            return Word(base::Result<>(base::unavailable(base::their_words(removed.left))));
+          },
+          [](const auto& /*other*/) { return Word(); },
+      },
+      *message);
 }
 
 std::string new_marker() { return "gangrun-" + net::to_hex(net::random_bytes(8)); }
@@ -296,22 +303,34 @@ void HostLink::read_frames() {
 }
 
 void HostLink::on_hello(const Frame& frame) {
-  const auto* first = std::get_if<MessageFrame>(&frame);
-  if (first == nullptr) return fail("is not understood: no hello came first");
-  auto message = keeper_message_from_json(first->message);
+  std::visit(base::Overloaded{
+                 [this](const MessageFrame& first) { on_first_message(first.message); },
+                 [this](const base::OneOf<OpenFrame, StreamFrame, LogFrame, FileFrame> auto&) {
+                   fail("is not understood: no hello came first");
+                 },
+             },
+             frame);
+}
+
+void HostLink::on_first_message(const base::Json& json) {
+  auto message = keeper_message_from_json(json);
   if (!message.ok()) {
     return fail(base::format("is not understood: {}", message.error().message));
   }
-  if (const auto* refused = std::get_if<RefusedMessage>(&*message)) {
-    return fail(base::format("refuses: {}", base::their_words(refused->detail)));
-  }
-  auto* hello = std::get_if<HelloMessage>(&*message);
-  if (hello == nullptr) return fail("is not understood: no hello came first");
-  hello_ = std::move(*hello);
-  state_ = State::kUp;
-  heard_at_ = loop_.now();
-  limit_.reset();
-  callbacks_.on_up();
+  std::visit(base::Overloaded{
+                 [this](const RefusedMessage& refused) {
+                   fail(base::format("refuses: {}", base::their_words(refused.detail)));
+                 },
+                 [this](HelloMessage& hello) {
+                   hello_ = std::move(hello);
+                   state_ = State::kUp;
+                   heard_at_ = loop_.now();
+                   limit_.reset();
+                   callbacks_.on_up();
+                 },
+                 [this](auto& /*other*/) { fail("is not understood: no hello came first"); },
+             },
+             *message);
 }
 
 void HostLink::on_errors() {
@@ -430,9 +449,13 @@ std::optional<base::Result<>> HostLink::last_word() {
   while (true) {
     const auto frame = frames_.next();
     if (!frame.ok() || !*frame) return std::nullopt;
-    const auto* each = std::get_if<MessageFrame>(&**frame);
-    if (each == nullptr) continue;
-    if (auto word = last_word_in(each->message)) return word;
+    auto word = std::visit(
+        base::Overloaded{[](const MessageFrame& each) { return last_word_in(each.message); },
+                         [](const base::OneOf<OpenFrame, StreamFrame, LogFrame, FileFrame> auto&) {
+                           return std::optional<base::Result<>>();
+                         }},
+        **frame);
+    if (word) return word;
   }
 }
 

@@ -90,6 +90,7 @@ class HostLink {
   void on_script(const ScriptLine& line);
   void read_frames();
   void on_hello(const Frame& frame);
+  void on_first_message(const base::Json& json);
   void on_process_end();
   [[nodiscard]] std::string end_sentence(const base::Result<std::optional<process::Exit>>& exit);
   void down(std::string sentence, bool can_pass);

@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/overloaded.h"
+
 namespace gangrun::ssh {
 
 namespace {
@@ -12,8 +14,13 @@ constexpr std::chrono::milliseconds kPauseOfTries(500);
 
 // The only thing that a keeper says without being asked: somebody has told it to end.
 bool says_leaving(const Frame& frame) {
-  const auto* each = std::get_if<MessageFrame>(&frame);
-  return each != nullptr && each->message == to_json(LeavingMessage{});
+  return std::visit(
+      base::Overloaded{
+          [](const MessageFrame& each) { return each.message == to_json(LeavingMessage{}); },
+          [](const base::OneOf<OpenFrame, StreamFrame, LogFrame, FileFrame> auto&) {
+            return false;
+          }},
+      frame);
 }
 
 }  // namespace

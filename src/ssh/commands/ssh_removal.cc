@@ -49,6 +49,7 @@ class Removal {
 
  private:
   void on_frame(std::size_t index, const ssh::Frame& frame);
+  void on_message(std::size_t index, const base::Json& json);
   void answer(std::size_t index, std::string text) {
     if (!answers_[index]) answers_[index] = base::shorten(text, kMaxWhy);
   }
@@ -82,9 +83,16 @@ void Removal::ask_all(const std::function<bool()>& is_cancelled, base::Instant d
 }
 
 void Removal::on_frame(std::size_t index, const ssh::Frame& frame) {
-  const auto* each = std::get_if<ssh::MessageFrame>(&frame);
-  if (each == nullptr) return;
-  const auto message = ssh::keeper_message_from_json(each->message);
+  std::visit(base::Overloaded{
+                 [&](const ssh::MessageFrame& each) { on_message(index, each.message); },
+                 [](const base::OneOf<ssh::OpenFrame, ssh::StreamFrame, ssh::LogFrame,
+                                      ssh::FileFrame> auto&) {},
+             },
+             frame);
+}
+
+void Removal::on_message(std::size_t index, const base::Json& json) {
+  const auto message = ssh::keeper_message_from_json(json);
   if (!message.ok()) return answer(index, message.error().message);
   std::visit(base::Overloaded{
                  [&](const ssh::RemovedMessage& removed) {

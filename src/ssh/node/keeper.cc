@@ -176,7 +176,10 @@ Result<> Keeper::on_frames() {
 
 Result<> Keeper::on(const ssh::MessageFrame& frame) {
   GANGRUN_ASSIGN(const auto message, ssh::keeper_message_from_json(frame.message));
-  const bool is_end = std::holds_alternative<ssh::EndMessage>(message);
+  const bool is_end =
+      std::visit(base::Overloaded{[](const ssh::EndMessage& /*each*/) { return true; },
+                                  [](const auto& /*other*/) { return false; }},
+                 message);
   if (!job_ && !(is_of_the_past_ && is_end) && ssh::is_of_a_job(message)) {
     return base::invalid_argument("the first message must be begin");
   }
