@@ -159,7 +159,7 @@ struct Place {
   jobfile::PlaceRules rules;
   Launch launch;
   std::shared_ptr<const Jobs> jobs = std::make_shared<const Jobs>();
-  // None: it cannot be examined.
+  // Null: it cannot be examined.
   std::function<Doctor()> doctor{};
 };
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/format.h"
+#include "base/hex.h"
 #include "base/letters.h"
 #include "base/strings.h"
 #include "net/digests.h"
@@ -60,7 +61,7 @@ base::Result<std::string> digest_of(const net::FileSlice& file) {
     digest.put({buffer.data(), static_cast<std::size_t>(size)});
     done += static_cast<std::uint64_t>(size);
   }
-  return net::to_hex(digest.finish());
+  return base::to_hex(digest.finish());
 }
 
 ContentStore::ContentStore(WebHdfs& hdfs, std::string base, Visibility visibility)
@@ -117,7 +118,7 @@ base::Result<> ContentStore::upload(const Content& content, const std::string& f
   if (is_public()) GANGRUN_TRY(check_parents(deadline));
   // Nobody sees the name before all is there. Two who upload the same do not meet.
   const std::string temporary =
-      base::format("{}/{}{}", folder, kUnfinished, net::to_hex(net::random_bytes(kSuffixBytes)));
+      base::format("{}/{}{}", folder, kUnfinished, base::to_hex(net::random_bytes(kSuffixBytes)));
   auto sent = hdfs_.create_from(temporary, content.file,
                                 {.permission = is_public() ? 0644U : 0600U}, progress, deadline);
   if (sent.ok()) sent = hdfs_.rename(temporary, folder + "/" + content.name, deadline);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/hex.h"
 #include "hadoop/delegation_token.h"
 #include "net/digests.h"
 #include "net/url.h"
@@ -215,7 +216,7 @@ base::Result<> WebHdfs::replace(const std::string& path, std::string_view conten
                                 std::uint32_t permission, base::Instant deadline) {
   // A name that nobody has used: what has its length there is this.
   const std::string unfinished =
-      base::format("{}.unfinished-{}", path, net::to_hex(net::random_bytes(kSuffixBytes)));
+      base::format("{}.unfinished-{}", path, base::to_hex(net::random_bytes(kSuffixBytes)));
   Transfer bytes;
   bytes.content = content;
   if (!content.empty()) {

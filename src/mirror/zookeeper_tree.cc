@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/letters.h"
 #include "job/cluster_spec.h"
@@ -124,7 +125,7 @@ base::Secret zookeeper_credentials(const base::Secret& secret) {
   net::Sha256Stream digest;
   digest.put("gangrun zookeeper ");
   digest.put(secret.reveal());
-  return base::Secret(base::format("gangrun:{}", net::to_hex(digest.finish())));
+  return base::Secret(base::format("gangrun:{}", base::to_hex(digest.finish())));
 }
 
 std::vector<Node> zookeeper_tree(const ZooKeeperPlace& place, const job::ClusterSpec& spec,

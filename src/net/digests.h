@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/hex.h"
 #include "base/result.h"
 
 // Small pieces of cryptography that foreign protocols ask for. All in and out is raw bytes unless
@@ -37,7 +36,6 @@ class Sha256Stream {
   std::unique_ptr<State> state_;
 };
 
-using base::to_hex;
 // RFC 4648, with padding, in one line.
 std::string to_base64(std::string_view bytes);
 

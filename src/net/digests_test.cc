@@ -2,22 +2,24 @@
 
 #include <gtest/gtest.h>
 
+#include "base/hex.h"
+
 namespace gangrun::net {
 namespace {
 
 TEST(Digests, Md5GivesWhatItsSpecificationSays) {  // RFC 1321, A.5
   ASSERT_TRUE(check_md5().ok());
-  EXPECT_EQ(to_hex(md5("")), "d41d8cd98f00b204e9800998ecf8427e");
-  EXPECT_EQ(to_hex(md5("message digest")), "f96b697d7cb7938d525a2f31aaf161d0");
+  EXPECT_EQ(base::to_hex(md5("")), "d41d8cd98f00b204e9800998ecf8427e");
+  EXPECT_EQ(base::to_hex(md5("message digest")), "f96b697d7cb7938d525a2f31aaf161d0");
 }
 
 TEST(Digests, HmacGivesWhatItsSpecificationSays) {  // RFC 2202, 2
-  EXPECT_EQ(to_hex(hmac_md5(std::string(16, '\x0b'), "Hi There")),
+  EXPECT_EQ(base::to_hex(hmac_md5(std::string(16, '\x0b'), "Hi There")),
             "9294727a3638bb1c13f48ef8158bfc9d");
-  EXPECT_EQ(to_hex(hmac_md5("Jefe", "what do ya want for nothing?")),
+  EXPECT_EQ(base::to_hex(hmac_md5("Jefe", "what do ya want for nothing?")),
             "750c783e6ab0b503eaa86e310a5db738");
-  EXPECT_EQ(to_hex(hmac_md5(std::string(80, '\xaa'),
-                            "Test Using Larger Than Block-Size Key - Hash Key First")),
+  EXPECT_EQ(base::to_hex(hmac_md5(std::string(80, '\xaa'),
+                                  "Test Using Larger Than Block-Size Key - Hash Key First")),
             "6b1ab7fe4bd7bf8f0b62e6ce61b9d0cd");
 }
 
@@ -50,13 +52,13 @@ TEST(Digests, RandomBytesDiffer) {
 
 TEST(Digests, Sha256OfPieces) {
   Sha256Stream empty;
-  EXPECT_EQ(to_hex(empty.finish()),
+  EXPECT_EQ(base::to_hex(empty.finish()),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   Sha256Stream pieces;  // FIPS 180-2's example
   pieces.put("a");
   pieces.put("");
   pieces.put("bc");
-  EXPECT_EQ(to_hex(pieces.finish()),
+  EXPECT_EQ(base::to_hex(pieces.finish()),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/format.h"
+#include "base/hex.h"
 #include "net/digests.h"
 #include "net/openssl_owners_internal.h"
 #include "net/tls_internal.h"
@@ -98,7 +99,8 @@ std::string take_openssl_error() {
 }
 
 std::string to_hex(const Sha256& digest) {
-  return to_hex(std::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
+  return base::to_hex(
+      std::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
 }
 
 base::Result<std::shared_ptr<asio::ssl::context>> server_tls(const JobCertificate& certificate) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/hex.h"
 #include "base/strings.h"
 #include "net/digests.h"
 
@@ -152,9 +153,9 @@ DigestMd5::Guard DigestMd5::guard(std::string_view direction) const {
 std::string DigestMd5::proof(std::string_view verb) const {
   std::string what = base::format("{}:{}", verb, identity_.digest_uri);
   if (protection_ != Protection::kAuthentication) what += ":" + std::string(32, '0');
-  return net::to_hex(net::md5(base::format("{}:{}:{}:{}:{}:{}", net::to_hex(session_hash_.reveal()),
-                                           nonce_, kNonceCount, identity_.client_nonce,
-                                           name_of(protection_), net::to_hex(net::md5(what)))));
+  return base::to_hex(net::md5(
+      base::format("{}:{}:{}:{}:{}:{}", base::to_hex(session_hash_.reveal()), nonce_, kNonceCount,
+                   identity_.client_nonce, name_of(protection_), base::to_hex(net::md5(what)))));
 }
 
 base::Result<std::string> DigestMd5::respond(std::string_view challenge) {

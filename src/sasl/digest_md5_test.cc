@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/format.h"
+#include "base/hex.h"
 #include "net/digests.h"
 
 // The expected values were computed by a few lines of Python (hashlib, hmac and a cipher of its
@@ -78,7 +79,7 @@ TEST_P(DigestMd5Levels, ProveGuardAndCheck) {
   for (std::size_t i = 0; i < level.sent.size(); ++i) {
     const auto sent = mechanism.wrap(pieces[i]);
     ASSERT_TRUE(sent.ok());
-    EXPECT_EQ(net::to_hex(*sent), level.sent[i]);
+    EXPECT_EQ(base::to_hex(*sent), level.sent[i]);
     const auto received = mechanism.unwrap(bytes_of(level.received[i]));
     ASSERT_TRUE(received.ok()) << received.error().message;
     EXPECT_EQ(*received, pieces[i]);
@@ -191,8 +192,8 @@ TEST(DigestMd5, DirectivesAreReadWithQuotesAndBlanks) {
 
 TEST(Rc4, GivesWhatItsSpecificationSays) {  // RFC 6229, 40-bit key
   Rc4 cipher(std::string_view("\x01\x02\x03\x04\x05", 5));
-  EXPECT_EQ(net::to_hex(cipher.apply(std::string(8, '\0'))), "b2396305f03dc027");
-  EXPECT_EQ(net::to_hex(cipher.apply(std::string(8, '\0'))), "ccc3524a0a1118a8");
+  EXPECT_EQ(base::to_hex(cipher.apply(std::string(8, '\0'))), "b2396305f03dc027");
+  EXPECT_EQ(base::to_hex(cipher.apply(std::string(8, '\0'))), "ccc3524a0a1118a8");
 }
 
 }  // namespace

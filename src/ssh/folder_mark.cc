@@ -13,6 +13,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/hex.h"
 #include "base/letters.h"
 #include "net/digests.h"
 
@@ -65,7 +66,7 @@ void remove_left(const std::string& folder, std::time_t now) {
 }  // namespace
 
 base::Result<std::unique_ptr<FolderMark>> FolderMark::make(const std::string& folder) {
-  std::string name = std::string(kBeginning) + net::to_hex(net::random_bytes(kRandomBytes));
+  std::string name = std::string(kBeginning) + base::to_hex(net::random_bytes(kRandomBytes));
   base::UniqueFd file(::open(path_of(folder, name).c_str(),
                              O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kMode));
   if (!file.valid()) return base::from_errno(errno, base::format("make a file in {}", folder));

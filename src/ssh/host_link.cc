@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/hex.h"
 #include "base/overloaded.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
@@ -98,7 +99,7 @@ std::optional<base::Result<>> last_word_in(const base::Json& json) {
       *message);
 }
 
-std::string new_marker() { return "gangrun-" + net::to_hex(net::random_bytes(8)); }
+std::string new_marker() { return "gangrun-" + base::to_hex(net::random_bytes(8)); }
 
 }  // namespace
 
@@ -107,7 +108,7 @@ base::Result<AgentFile> read_agent_file(const std::string& path) {
   GANGRUN_ASSIGN(file.content, base::read_file(path, kMaxAgentBytes));
   net::Sha256Stream hash;
   hash.put(file.content);
-  file.hash = net::to_hex(hash.finish());
+  file.hash = base::to_hex(hash.finish());
   return file;
 }
 

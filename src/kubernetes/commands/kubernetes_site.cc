@@ -1,7 +1,6 @@
 #include "kubernetes/commands/kubernetes_site.h"
 
 #include <algorithm>
-#include <deque>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -18,9 +17,10 @@
 #include "kubernetes/pods/detached_status.h"
 #include "kubernetes/pods/errands.h"
 #include "kubernetes/pods/kubernetes_rules.h"
+#include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_notices.h"
+#include "kubernetes/pods/pod_runs.h"
 #include "kubernetes/pods/where_pods_work.h"
-#include "process/traceback.h"
 
 namespace gangrun::kubernetes::commands {
 
@@ -32,8 +32,6 @@ using base::Result;
 constexpr base::seconds kAnswerLimit(10);
 // How often one who waits for a change reads the pods.
 constexpr base::seconds kPodsInterval(1);
-// The lines kept of a failed task's log: as many as a traceback may take.
-constexpr std::size_t kKeptLines = 500;
 // For all tasks of a job together.
 constexpr base::seconds kNoticesLimit(60);
 // The grace of a pod that is to end at once, in seconds.
@@ -47,12 +45,6 @@ std::string pods_path(const PodsWay& way) {
   return base::format("/api/v1/namespaces/{}/pods", way.manifests->input().name_space);
 }
 
-std::string owner_path(const PodsWay& way) {
-  const Json owner = way.manifests->owner(base::seconds(1));
-  return base::format("{}/{}", pods::collection_path(owner, way.manifests->input().name_space),
-                      pods::name_of(owner));
-}
-
 Result<pods::PodsByTask> pods_of(PodsWay& way) {
   GANGRUN_ASSIGN(
       const std::vector<Json> pods,
@@ -64,7 +56,7 @@ Result<pods::PodsByTask> pods_of(PodsWay& way) {
 
 // The last lines of the task that failed, as far as there is a log.
 void add_last_lines(PodsWay& way, job::Cause& cause) {
-  std::deque<std::string> lines;
+  pods::LastLines lines;
   bool has_ended = false;
   kubernetes::LogRequest request;
   request.name_space = way.manifests->input().name_space;
@@ -73,17 +65,15 @@ void add_last_lines(PodsWay& way, job::Cause& cause) {
   request.follow = false;
   kubernetes::LogCallbacks callbacks;
   callbacks.on_line = [&](std::string_view, std::string_view text) {
-    lines.emplace_back(text);
-    if (lines.size() > kKeptLines) lines.pop_front();
+    lines.add(std::string(text));
   };
   callbacks.on_end = [&](const Result<>&) { has_ended = true; };
   const auto reading = way.client->read_log(std::move(request), std::move(callbacks));
   (void)way.loop.run_until([&] { return has_ended; }, way.loop.now() + kAnswerLimit);
-  const std::vector<std::string> kept(lines.begin(), lines.end());
+  job::ExitReport report = lines.completed({});
   cause.has_both_streams = true;
-  cause.traceback = process::python_traceback(kept).value_or("");
-  const std::size_t shown = std::min<std::size_t>(kept.size(), job::kLastLines);
-  cause.last_lines.assign(kept.end() - static_cast<std::ptrdiff_t>(shown), kept.end());
+  cause.traceback = std::move(report.traceback);
+  cause.last_lines = std::move(report.last_lines);
 }
 
 job::Cause cause_of_loss(const PodsRecord& record) {
@@ -124,7 +114,7 @@ bool is_gone(const base::Error& error) {
 
 // The uid of the job's owner; none: it is gone, and what has its name is somebody else's.
 Result<std::optional<std::string>> owner_uid(PodsWay& way) {
-  const auto owner = ask(way, {.path = owner_path(way)});
+  const auto owner = ask(way, {.path = pods::owner_path(way.manifests->input())});
   if (!owner.ok() && owner.error().code != base::Code::kNotFound) return owner.error();
   if (!owner.ok() || !pods::is_of_job(*owner, way.manifests->input().job_id)) {
     return std::optional<std::string>();
@@ -166,7 +156,7 @@ Result<> delete_all(PodsWay& way, bool at_once) {
   GANGRUN_ASSIGN(const auto uid, owner_uid(way));
   if (uid) {
     kubernetes::Request request{.method = "DELETE",
-                                .path = owner_path(way),
+                                .path = pods::owner_path(way.manifests->input()),
                                 .body = {{"apiVersion", "v1"},
                                          {"kind", "DeleteOptions"},
                                          {"propagationPolicy", "Background"},

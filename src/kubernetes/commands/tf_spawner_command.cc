@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/strings.h"
 #include "client/command.h"
@@ -210,7 +211,7 @@ client::ExitStatus remove(const TfSpawnerOptions& options, const std::string& ta
 client::ExitStatus spawn(const TfSpawnerOptions& options, client::Context& context) {
   const auto shown = client::check_display(options.display);
   if (!shown.ok()) return client::fail(context, shown.error(), client::ExitStatus::kBadInput);
-  const auto tag = tag_of(options, net::to_hex(net::random_bytes(kRandomTagBytes)));
+  const auto tag = tag_of(options, base::to_hex(net::random_bytes(kRandomTagBytes)));
   if (!tag.ok()) return client::fail(context, tag.error(), client::ExitStatus::kBadInput);
   if (!options.deletes) return start(options, *tag, context);
   return remove(options, *tag, context);

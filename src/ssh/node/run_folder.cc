@@ -18,6 +18,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/hex.h"
 #include "base/strings.h"
 #include "net/digests.h"
 #include "process/agent_processes.h"
@@ -219,7 +220,7 @@ std::string job_id_on_host(const std::string& job_id, const std::string& host) {
     net::Sha256Stream hash;
     hash.put(host);
     name = base::format("{}-{}", host.substr(0, kMaxHostInName - kHashDigits - 1),
-                        net::to_hex(hash.finish()).substr(0, kHashDigits));
+                        base::to_hex(hash.finish()).substr(0, kHashDigits));
   }
   // No name has an "@", so that none is the beginning of another.
   return base::format("{}@{}@", job_id, name);
@@ -241,7 +242,7 @@ base::Result<RunFolder> RunFolder::open(const std::string& base, const std::stri
     GANGRUN_ASSIGN(is_ours, folder.lock(deadline));
   }
   if (!is_ours) {
-    folder.name_ = base::format("{}-{}", job_id, net::to_hex(net::random_bytes(4)));
+    folder.name_ = base::format("{}-{}", job_id, base::to_hex(net::random_bytes(4)));
     folder.path_ = base::format("{}/jobs/{}", base, folder.name_);
     if (on_path) GANGRUN_TRY(on_path(folder.path_));
     if (auto made = folder.make(host); !made.ok()) {
