@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <tuple>
 
+#include "base/described.h"
 #include "base/json.h"
 #include "base/result.h"
 
@@ -23,6 +25,13 @@ struct LoginErrand {
   std::string keytab{};       // a file; empty: the ticket cache
   std::string krb5_config{};  // a file, used where it is there; may be empty
 
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("server", &LoginErrand::server),
+                      base::row("principal", &LoginErrand::principal),
+                      base::row("keytab", &LoginErrand::keytab),
+                      base::row("krb5_config", &LoginErrand::krb5_config));
+  }
   friend bool operator==(const LoginErrand&, const LoginErrand&) = default;
 };
 
