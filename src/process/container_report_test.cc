@@ -47,6 +47,7 @@ TEST_F(Report, IsNoneWhereThereIsNoFileOrAnother) {
   std::ofstream(path_) << "[1]";
   EXPECT_FALSE(read_container_report(path_));
   std::ofstream(path_) << R"({"status": "x", "memory_bytes": "y"})";
+  EXPECT_FALSE(read_container_report(path_));
 }
 
 }  // namespace
