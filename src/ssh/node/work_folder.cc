@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/described_json.h"
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
@@ -23,7 +24,6 @@ using base::Result;
 
 constexpr std::size_t kMaxNotesBytes = std::size_t{256} << 20U;
 constexpr std::size_t kMaxNoteBytes = std::size_t{64} << 10U;
-constexpr const char* kPythonCache = "__pycache__";
 
 // Commands that Python starts with files work in gangrun-tasks/TYPE-INDEX, in which each file is a
 // link (python/gangrun/_job.py). That is not the task's.
@@ -44,10 +44,10 @@ Result<> check_name(const std::string& name) {
 }
 
 // All folders that have one of these in them.
-template <typename Stamps>
-std::set<std::string> folders_of(const Stamps& stamps) {
+template <typename Notes>
+std::set<std::string> folders_of(const Notes& notes) {
   std::set<std::string> folders;
-  for (const auto& [name, stamp] : stamps) {
+  for (const auto& [name, note] : notes) {
     for (std::size_t slash = name.rfind('/'); slash != std::string::npos && slash > 0;
          slash = name.rfind('/', slash - 1)) {
       if (!folders.insert(name.substr(0, slash)).second) break;
@@ -127,32 +127,28 @@ Result<> WorkFolder::note_whole() {
   const base::UniqueFd notes(
       ::open(notes_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   if (!notes.valid()) return base::from_errno(errno, base::format("open {}", notes_));
-  const base::Json note = {{"name", name_},
-                           {"size", info.st_size},
-                           {"inode", info.st_ino},
-                           {"changed_s", info.st_ctim.tv_sec},
-                           {"changed_ns", info.st_ctim.tv_nsec}};
-  return base::write_all(notes.get(), base::dump_json(note) + "\n", notes_);
+  const Note note{.name = name_,
+                  .size = static_cast<std::uint64_t>(info.st_size),
+                  .inode = info.st_ino,
+                  .changed_s = info.st_ctim.tv_sec,
+                  .changed_ns = info.st_ctim.tv_nsec};
+  return base::write_all(notes.get(), base::dump_json(base::to_json(note)) + "\n", notes_);
 }
 
 // Looking for what tasks have written.
 
-Result<WorkFolder::Stamps> WorkFolder::brought() const {
+Result<WorkFolder::Notes> WorkFolder::brought() const {
   auto text = base::read_file(notes_, kMaxNotesBytes);
-  if (!text.ok() && text.error().code == base::Code::kNotFound) return Stamps{};
+  if (!text.ok() && text.error().code == base::Code::kNotFound) return Notes{};
   if (!text.ok()) return text.error();
-  Stamps stamps;
+  Notes notes;
   for (const std::string& line : base::split(*text, '\n')) {
-    const auto note = base::parse_json(line, kMaxNoteBytes);
-    if (!note.ok()) continue;  // It was not written to its end: the file counts as new.
-    GANGRUN_ASSIGN(const auto name, base::json_member<std::string>(*note, "name"));
-    Stamp& stamp = stamps[name];
-    GANGRUN_ASSIGN(stamp.size, base::json_member<std::uint64_t>(*note, "size"));
-    GANGRUN_ASSIGN(stamp.inode, base::json_member<std::uint64_t>(*note, "inode"));
-    GANGRUN_ASSIGN(stamp.changed_s, base::json_member<std::int64_t>(*note, "changed_s"));
-    GANGRUN_ASSIGN(stamp.changed_ns, base::json_member<std::int64_t>(*note, "changed_ns"));
+    const auto json = base::parse_json(line, kMaxNoteBytes);
+    if (!json.ok()) continue;  // It was not written to its end: the file counts as new.
+    GANGRUN_ASSIGN(const auto note, base::from_json<Note>(*json));
+    notes[note.name] = note;
   }
-  return stamps;
+  return notes;
 }
 
 Result<WorkFolder::Written> WorkFolder::written(const std::vector<std::string>& names, bool new_too,
@@ -164,16 +160,16 @@ Result<WorkFolder::Written> WorkFolder::written(const std::vector<std::string>& 
   std::set<std::string> known;
   for (const cluster::FoundOutput& output : written.chosen) known.insert(output.name);
   for (const cluster::OddOutput& odd : written.odd) known.insert(odd.name);
-  GANGRUN_ASSIGN(const Stamps stamps, brought());
-  const std::set<std::string> folders = folders_of(stamps);
+  GANGRUN_ASSIGN(const Notes notes, brought());
+  const std::set<std::string> folders = folders_of(notes);
   const auto is_known = [&](const cluster::FoundOutput& output) {
     if (output.kind == cluster::FoundOutput::Kind::kLink) return is_given(output);
-    const auto stamp = stamps.find(output.name);
+    const auto note = notes.find(output.name);
     if (output.kind == cluster::FoundOutput::Kind::kFolder) {
-      return stamp != stamps.end() || folders.contains(output.name);
+      return note != notes.end() || folders.contains(output.name);
     }
-    return stamp != stamps.end() &&
-           stamp->second == Stamp{output.size, output.inode, output.changed_s, output.changed_ns};
+    return note != notes.end() && note->second == Note{output.name, output.size, output.inode,
+                                                       output.changed_s, output.changed_ns};
   };
   GANGRUN_ASSIGN(auto all,
                  cluster::find_outputs(path_, {.names = std::nullopt, .is_known = is_known}));

@@ -4,8 +4,10 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "base/described.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "cluster/found_outputs.h"
@@ -46,18 +48,25 @@ class WorkFolder {
 
  private:
   // The facts that tell a file from another of its name.
-  struct Stamp {
+  struct Note {
+    std::string name;
     std::uint64_t size = 0;
     std::uint64_t inode = 0;
     std::int64_t changed_s = 0;
     std::int64_t changed_ns = 0;
 
-    friend bool operator==(const Stamp&, const Stamp&) = default;
+    static constexpr bool kIsOpen = true;
+    static constexpr auto rows() {
+      return std::tuple(base::row("name", &Note::name), base::row("size", &Note::size),
+                        base::row("inode", &Note::inode), base::row("changed_s", &Note::changed_s),
+                        base::row("changed_ns", &Note::changed_ns));
+    }
+    friend bool operator==(const Note&, const Note&) = default;
   };
-  using Stamps = std::map<std::string, Stamp>;
+  using Notes = std::map<std::string, Note>;
 
   base::Result<> note_whole();
-  [[nodiscard]] base::Result<Stamps> brought() const;
+  [[nodiscard]] base::Result<Notes> brought() const;
   std::string path_;
   std::string notes_;
   base::UniqueFd file_;  // that comes, until it is whole
