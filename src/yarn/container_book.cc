@@ -1,7 +1,9 @@
 #include "yarn/container_book.h"
 
 #include <algorithm>
+#include <tuple>
 
+#include "base/described_json.h"
 #include "base/format.h"
 #include "yarn/ends.h"
 #include "yarn/task_container.h"
@@ -17,25 +19,36 @@ bool is_elastic(const job::JobSpec& spec) {
   });
 }
 
+// The handle of a container. Masters add members of their own.
+struct ContainerHandle {
+  std::string container;
+  std::string node;
+  std::int32_t node_port = 0;
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("container", &ContainerHandle::container),
+                      base::row("node", &ContainerHandle::node),
+                      base::row("node_port", &ContainerHandle::node_port));
+  }
+};
+
+base::Json handle_of(const hadoop::Container& container) {
+  return base::to_json(
+      ContainerHandle{hadoop::to_string(container.id), container.node.host, container.node.port});
+}
+
 struct KnownContainer {
   hadoop::ContainerId id;
   hadoop::NodeId node;
 };
 
-base::Json handle_of(const hadoop::Container& container) {
-  return {{"container", hadoop::to_string(container.id)},
-          {"node", container.node.host},
-          {"node_port", container.node.port}};
-}
-
-std::optional<KnownContainer> container_of(const base::Json& handle) {
-  const auto text = base::json_member<std::string>(handle, "container");
-  const auto host = base::json_member<std::string>(handle, "node");
-  const auto port = base::json_member<std::int32_t>(handle, "node_port");
-  const auto id = text.ok() ? hadoop::container_id_from(*text)
-                            : base::Result<hadoop::ContainerId>(text.error());
-  if (!id.ok() || !host.ok() || !port.ok()) return std::nullopt;
-  return KnownContainer{*id, {*host, *port}};
+std::optional<KnownContainer> container_of(const base::Json& json) {
+  const auto handle = base::from_json<ContainerHandle>(json);
+  if (!handle.ok()) return std::nullopt;
+  const auto id = hadoop::container_id_from(handle->container);
+  if (!id.ok()) return std::nullopt;
+  return KnownContainer{*id, {handle->node, handle->node_port}};
 }
 
 }  // namespace

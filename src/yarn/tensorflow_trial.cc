@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 
+#include "base/described_json.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
@@ -52,9 +54,26 @@ for url in sys.argv[1:]:
     say(url=url, version=tf.__version__, error=error, unknown=unknown)
 )python";
 
+// A line of the program, which says one of three.
+struct Line {
+  bool missing = false;
+  std::optional<std::string> broken;
+  std::optional<std::string> url;  // with all that follows
+  std::string version;
+  std::string error;
+  bool unknown = false;
+
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row_if_set("missing", &Line::missing), base::row("broken", &Line::broken),
+        base::row("url", &Line::url), base::row_if_set("version", &Line::version),
+        base::row_if_set("error", &Line::error), base::row_if_set("unknown", &Line::unknown));
+  }
+};
+
 struct Said {
   std::optional<std::string> no_tensorflow;  // the import's error; empty: it is not there
-  std::map<std::string, base::Json> urls;
+  std::map<std::string, Line> urls;
 };
 
 Said said_in(const std::string& output) {
@@ -62,12 +81,11 @@ Said said_in(const std::string& output) {
   for (const std::string& line : base::split(output, '\n')) {
     if (!line.starts_with(kMark)) continue;
     const auto json = base::parse_json(line.substr(kMark.size()), kMaxLineBytes);
-    if (!json.ok() || !json->is_object()) continue;
-    if (json->contains("missing")) said.no_tensorflow = "";
-    const auto broken = base::json_member<std::string>(*json, "broken");
-    if (broken.ok()) said.no_tensorflow = *broken;
-    const auto url = base::json_member<std::string>(*json, "url");
-    if (url.ok()) said.urls[*url] = *json;
+    const auto told = json.ok() ? base::from_json<Line>(*json) : base::Result<Line>(json.error());
+    if (!told.ok()) continue;
+    if (told->missing) said.no_tensorflow = "";
+    if (told->broken) said.no_tensorflow = told->broken;
+    if (told->url) said.urls[*told->url] = *told;
   }
   return said;
 }
@@ -83,21 +101,18 @@ std::string to_do(const std::string& missing) {
                          : base::format("libhdfs needs more variables; not set: {}", missing);
 }
 
-cluster::Check check_of(const std::string& name, const base::Json& said,
-                        const std::string& missing) {
-  const auto version = base::json_member_or<std::string>(said, "version", "").value_or("");
-  const auto error = base::json_member_or<std::string>(said, "error", "").value_or("");
-  if (error.empty()) {
+cluster::Check check_of(const std::string& name, const Line& said, const std::string& missing) {
+  if (said.error.empty()) {
     return {name, cluster::Verdict::kOk,
-            base::format("TensorFlow {} wrote, read and removed a file", version)};
+            base::format("TensorFlow {} wrote, read and removed a file", said.version)};
   }
-  if (base::json_member_or<bool>(said, "unknown", false).value_or(false)) {
+  if (said.unknown) {
     return {name, cluster::Verdict::kNotChecked,
-            base::format("TensorFlow {} does not know hdfs://", version),
+            base::format("TensorFlow {} does not know hdfs://", said.version),
             "install the tensorflow-io of this version, if TensorFlow is to use hdfs:// paths"};
   }
-  return {name, cluster::Verdict::kWarning, base::format("TensorFlow {}: {}", version, error),
-          to_do(missing)};
+  return {name, cluster::Verdict::kWarning,
+          base::format("TensorFlow {}: {}", said.version, said.error), to_do(missing)};
 }
 
 }  // namespace
