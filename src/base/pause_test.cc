@@ -23,6 +23,19 @@ TEST(Pause, IsNeverLongerThanTheLongest) {
   EXPECT_EQ(Pause().next(), Duration(0));
 }
 
+TEST(Pause, IsNoShorterThanAskedForAndLaterOnesFollowFromIt) {
+  Pause pause(seconds(1), seconds(30));
+  EXPECT_EQ(pause.next(seconds(5)), seconds(5));
+  EXPECT_EQ(pause.next(seconds(5)), seconds(10));
+  EXPECT_EQ(pause.next(seconds(50)), seconds(30));
+}
+
+TEST(Between, IsThatPartOfTheWay) {
+  EXPECT_EQ(between(seconds(2), seconds(6), 0), seconds(2));
+  EXPECT_EQ(between(seconds(2), seconds(6), 0.25), seconds(3));
+  EXPECT_EQ(between(seconds(2), seconds(6), 1), seconds(6));
+}
+
 TEST(PauseFor, LastsAtLeastSoLong) {
   const SystemClock clock;
   const Instant begun = clock.now();

@@ -48,7 +48,8 @@ JobDisplay::JobDisplay(net::EventLoop& loop, Context& context, const ViewOptions
       context_(context),
       status_(std::move(status)),
       request_(log_request(context.console, options)),
-      view_(make_view(context.console, options)) {
+      view_(make_view(context.console, options)),
+      look_pause_(kFirstLook, kInterval) {
   context_.console.defer([this] { on_blocked(); });
 }
 
@@ -56,7 +57,7 @@ base::Result<> JobDisplay::open_logs(const std::string& log_folder,
                                      const std::vector<job::TaskStatus>& tasks) {
   if (!view_->wants_lines()) return {};
   GANGRUN_ASSIGN(logs_, host::LocalLogs::open(log_folder, tasks, request_));
-  look_after(kFirstLook);
+  look_again();
   return {};
 }
 
@@ -65,12 +66,13 @@ void JobDisplay::start(const job::JobStatus& status) {
   timer_ = loop_.after(kInterval, [this] { show(); });
 }
 
-void JobDisplay::look_after(base::milliseconds pause) {
+void JobDisplay::look_again() {
+  const base::Duration pause = look_pause_.next();
   look_timer_ = loop_.after(pause, [this, pause] {
     if (!logs_) return;
     if (pause >= kInterval) logs_->watch();
     read_lines();
-    if (pause < kInterval) look_after(2 * pause);
+    if (pause < kInterval) look_again();
   });
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/pause.h"
 #include "client/context.h"
 #include "client/job_view.h"
 #include "client/run_options.h"
@@ -53,7 +54,7 @@ class JobDisplay {
 
  private:
   void show();
-  void look_after(base::milliseconds pause);
+  void look_again();
   void read_lines();
   bool show_lines();
   void arm_logs();
@@ -71,6 +72,7 @@ class JobDisplay {
   net::Watch out_watch_;
   net::Watch err_watch_;
   net::Timer timer_;
+  base::Pause look_pause_;
   net::Timer look_timer_;
   bool stopped_ = false;
   bool given_up_ = false;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "kubernetes/refusal.h"
-
 namespace gangrun::kubernetes {
 
 namespace {
@@ -57,9 +55,8 @@ void Asking::refused(const net::HttpResponse& response) {
 
 void Asking::repeat_or_end(bool may_help, std::optional<base::Duration> retry_after,
                            Answer answer) {
-  ++setbacks_;
   const base::Duration pause =
-      std::max(pause_after(setbacks_, core_.dice()), retry_after.value_or(base::Duration(0)));
+      std::max(retry_pause_.next(core_.dice()), retry_after.value_or(base::Duration(0)));
   if (!may_help || core_.loop.now() + pause >= deadline_) {
     base::Error& error = answer.object.error();
     // The first reason says more than the limit that was reached waiting once more.

@@ -6,6 +6,7 @@
 #include "kubernetes/attempt.h"
 #include "kubernetes/client.h"
 #include "kubernetes/core.h"
+#include "kubernetes/refusal.h"
 
 namespace gangrun::kubernetes {
 
@@ -30,7 +31,7 @@ class Asking final : public Activity {
   const base::Instant started_;
   const base::Instant deadline_;
   const std::function<void(Answer)> on_done_;
-  int setbacks_ = 0;
+  RetryPause retry_pause_;
   std::optional<base::Error> last_;
   net::Timer pause_;
   std::optional<Attempt> attempt_;

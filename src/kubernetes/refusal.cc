@@ -13,7 +13,6 @@ namespace {
 
 using base::Code;
 
-constexpr int kMaxDoublings = 10;
 constexpr std::size_t kMaxMessageBytes = 2000;
 constexpr std::size_t kMaxShown = 1000;
 
@@ -91,13 +90,6 @@ Code code_of(const Refusal& refusal) {
 }
 
 }  // namespace
-
-base::Duration pause_after(int setbacks, double dice) {
-  const int doublings = std::clamp(setbacks - 1, 0, kMaxDoublings);
-  const base::Duration longest = std::min(kLongestPause, kShortestPause * (2 << doublings));
-  const auto spread = static_cast<double>((longest - kShortestPause).count());
-  return kShortestPause + base::Duration(static_cast<base::Duration::rep>(spread * dice));
-}
 
 std::optional<base::Duration> read_retry_after(const net::HttpResponse& response) {
   const auto field = response.headers.get("Retry-After");

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "base/pause.h"
 #include "base/result.h"
 #include "kubernetes/client.h"
 #include "net/http.h"
@@ -40,8 +41,17 @@ inline constexpr base::Duration kLongestRetryAfter = base::seconds(60);
 // not know everybody's rights yet.
 inline constexpr base::Duration kRefusalLimit = base::seconds(30);
 
-// The pause after the `setbacks`-th attempt in a row that failed (from 1); `dice`: from 0 to 1.
-base::Duration pause_after(int setbacks, double dice);
+// The random pauses after attempts that fail in a row. The longest that each may be doubles.
+class RetryPause {
+ public:
+  // `dice`: from 0 to 1.
+  base::Duration next(double dice) { return base::between(kShortestPause, longest_.next(), dice); }
+  // The attempts that fail from now on are another row.
+  void reset() { longest_.reset(); }
+
+ private:
+  base::Pause longest_{2 * kShortestPause, kLongestPause};
+};
 
 // Retry-After in seconds.
 std::optional<base::Duration> read_retry_after(const net::HttpResponse& response);

@@ -6,12 +6,15 @@ namespace gangrun::kubernetes {
 namespace {
 
 TEST(RetryPolicy, PausesGrowAndAreSpread) {
-  EXPECT_EQ(pause_after(1, 0), base::milliseconds(100));
-  EXPECT_EQ(pause_after(1, 1), base::milliseconds(200));
-  EXPECT_EQ(pause_after(3, 1), base::milliseconds(800));
-  EXPECT_EQ(pause_after(3, 0), base::milliseconds(100));
-  EXPECT_EQ(pause_after(1'000'000, 1), base::seconds(10));
-  EXPECT_EQ(pause_after(0, 1), base::milliseconds(200));
+  RetryPause pause;
+  EXPECT_EQ(pause.next(1), base::milliseconds(200));
+  EXPECT_EQ(pause.next(0), base::milliseconds(100));
+  EXPECT_EQ(pause.next(1), base::milliseconds(800));
+  for (int i = 0; i < 100; ++i) (void)pause.next(1);
+  EXPECT_EQ(pause.next(0), base::milliseconds(100));
+  EXPECT_EQ(pause.next(1), base::seconds(10));
+  pause.reset();
+  EXPECT_EQ(pause.next(1), base::milliseconds(200));
 }
 
 TEST(RetryPolicy, RetryAfterIsFollowedWithinLimits) {

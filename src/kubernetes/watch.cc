@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "kubernetes/api_url.h"
-#include "kubernetes/refusal.h"
 
 namespace gangrun::kubernetes {
 
@@ -74,7 +73,8 @@ void Watch::on_piece(std::string_view piece) {
   std::vector<Change> changes;
   const auto taken = engine_.put(piece, changes);
   if (taken.ok()) {
-    setbacks_ = 0;
+    had_setback_ = false;
+    retry_pause_.reset();
     well();
   } else {
     core_.logger.debug("the watch of {} begins again: {}", request_.path, taken.error().message);
@@ -110,7 +110,7 @@ void Watch::on_trouble(const base::Error& error, std::optional<base::Duration> r
   if (well_at_) well_ago = core_.loop.now() - *well_at_;
   const bool gives_up = is_final(error, well_ago);
   const base::Error told = core_.explain(error);
-  setbacks_ = std::max(setbacks_, 1);
+  had_setback_ = true;
   if (!gives_up) pause(retry_after.value_or(base::Duration(0)));
   const auto callbacks = callbacks_;
   callbacks->on_trouble(told, gives_up);
@@ -118,8 +118,7 @@ void Watch::on_trouble(const base::Error& error, std::optional<base::Duration> r
 
 void Watch::pause(base::Duration at_least) {
   const base::Duration own =
-      setbacks_ == 0 ? base::Duration(0) : pause_after(setbacks_, core_.dice());
-  ++setbacks_;
+      std::exchange(had_setback_, true) ? retry_pause_.next(core_.dice()) : base::Duration(0);
   pause_ = core_.loop.after(std::max(own, at_least), [this] { next(); });
 }
 

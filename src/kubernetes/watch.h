@@ -6,6 +6,7 @@
 #include "kubernetes/attempt.h"
 #include "kubernetes/client.h"
 #include "kubernetes/core.h"
+#include "kubernetes/refusal.h"
 #include "kubernetes/watch_engine.h"
 
 namespace gangrun::kubernetes {
@@ -30,7 +31,7 @@ class Watch final : public Activity {
 
   void on_refusal(const net::HttpResponse& response);
   void on_trouble(const base::Error& error, std::optional<base::Duration> retry_after = {});
-  // The next request after a pause, for the setbacks_-th time.
+  // The next request after a pause: none for the first setback after it was well.
   void pause(base::Duration at_least = base::Duration(0));
   void well();
 
@@ -41,7 +42,8 @@ class Watch final : public Activity {
   Request page_;
   std::optional<Entry> entry_;
 
-  int setbacks_ = 0;  // in a row
+  bool had_setback_ = false;  // since a piece came
+  RetryPause retry_pause_;
   bool has_begun_ = false;
   std::optional<base::Instant> well_at_;  // when it was last served
   std::optional<Attempt> attempt_;
