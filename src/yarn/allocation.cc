@@ -16,9 +16,8 @@
 // released; so is each one that comes during a pause.
 //
 // With all_or_nothing containers are held until there is one for each wish, and then all are handed
-// on at once. If that takes longer than `hold`, all are given back, and asked again after a random
-// pause (on_time): two jobs that each hold a part of the cluster would else wait for each other
-// forever. A held container may end before that; its wish is then asked again.
+// on at once. If that takes longer than `hold`, all are given back (on_time), and asked again after
+// a pause. A held container may end before that; its wish is then asked again.
 //
 // A ResourceManager that restarts knows of no ask and of no release (on_resync): asks are sent
 // again, and releases of containers that are not yet seen to have ended.
@@ -31,7 +30,12 @@ constexpr std::int32_t kPriority = 10;
 
 }  // namespace
 
-Allocation::Allocation(Options options) : options_(std::move(options)) {}
+Allocation::Allocation(Options options)
+    : options_(std::move(options)),
+      parts_({.hold = options_.hold,
+              .shortest_pause = options_.hold / 10,
+              .longest_pause = options_.hold,
+              .random = options_.random}) {}
 
 void Allocation::set_hosts(const std::vector<hadoop::NodeReport>& nodes) {
   rack_of_.clear();
@@ -54,7 +58,7 @@ void Allocation::forget(std::int64_t number) {
   if (held == held_.end()) return;
   release(held->second.id);
   held_.erase(held);
-  if (held_.empty()) held_since_.reset();
+  if (held_.empty()) parts_.on_none_held();
 }
 
 void Allocation::release(const hadoop::ContainerId& id) { to_release_.insert(id); }
@@ -73,7 +77,7 @@ std::vector<hadoop::Container> Allocation::on_allocated(
     wish->second.asked = false;  // the ResourceManager has counted it down
     if (options_.all_or_nothing) {
       held_[number] = container;
-      if (!held_since_) held_since_ = now;
+      parts_.on_held(held_.size(), now);
       continue;
     }
     wishes_.erase(wish);
@@ -89,7 +93,7 @@ std::vector<hadoop::Container> Allocation::grant_all() {
   std::vector<hadoop::Container> granted;
   for (auto& [number, container] : held_) granted.push_back(std::move(container));
   held_.clear();
-  held_since_.reset();
+  parts_.on_none_held();
   wishes_.clear();
   return granted;
 }
@@ -101,7 +105,7 @@ void Allocation::on_completed(const hadoop::ContainerId& id) {
       std::ranges::find_if(held_, [&id](const auto& entry) { return entry.second.id == id; });
   if (held == held_.end()) return;
   held_.erase(held);
-  if (held_.empty()) held_since_.reset();
+  if (held_.empty()) parts_.on_none_held();
 }
 
 void Allocation::on_rejected(std::int64_t number, base::Instant now) {
@@ -220,11 +224,11 @@ void Allocation::add_asks(std::int64_t number, Wish& wish, int containers,
 }
 
 std::optional<base::Instant> Allocation::next_deadline() const {
-  std::optional<base::Instant> next = pause_until_;
+  std::optional<base::Instant> next = parts_.ask_again_at();
   const auto earlier = [&next](base::Instant at) {
     if (!next || at < *next) next = at;
   };
-  if (held_since_) earlier(*held_since_ + options_.hold);
+  if (const auto limit = parts_.give_back_at()) earlier(*limit);
   for (const auto& [number, wish] : wishes_) {
     if (wish.ask_at) earlier(*wish.ask_at);
   }
@@ -232,21 +236,19 @@ std::optional<base::Instant> Allocation::next_deadline() const {
 }
 
 void Allocation::on_time(base::Instant now) {
-  if (pause_until_ && now >= *pause_until_) pause_until_.reset();
+  parts_.on_time(now);
   for (auto& [number, wish] : wishes_) {
     if (wish.ask_at && now >= *wish.ask_at) wish.ask_at.reset();
   }
-  if (!held_since_ || now < *held_since_ + options_.hold) return;
+  const auto limit = parts_.give_back_at();
+  if (!limit || now < *limit) return;
+  parts_.give_back(now);
   give_back_held();
-  const std::chrono::duration<double, std::milli> longest = options_.hold;
-  pause_until_ = now + std::chrono::duration_cast<std::chrono::milliseconds>(
-                           longest * (0.1 + 0.9 * options_.random()));
 }
 
 void Allocation::give_back_held() {
   for (const auto& [number, container] : held_) release(container.id);
   held_.clear();
-  held_since_.reset();
   for (auto& [number, wish] : wishes_) {
     if (!wish.asked) continue;
     wish.asked = false;
@@ -263,8 +265,8 @@ std::string Allocation::waiting_for(base::Instant now) const {
   }
   std::string sentence = base::format("{} of {} containers are there; missing: {}", held_.size(),
                                       wishes_.size(), counted_words(missing));
-  if (pause_until_ && *pause_until_ > now) {
-    const auto left = std::chrono::ceil<std::chrono::seconds>(*pause_until_ - now);
+  if (const auto again_at = parts_.ask_again_at(); again_at && *again_at > now) {
+    const auto left = std::chrono::ceil<std::chrono::seconds>(*again_at - now);
     sentence +=
         base::format("; some were held for too long and have been given back, asked again in {} s",
                      left.count());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "cluster/all_or_nothing.h"
 #include "hadoop/application_master.h"
 #include "hadoop/records.h"
 
@@ -33,9 +34,8 @@ struct ContainerWish {
 // Which containers are requested, held and given back, by task number (which is YARN's
 // allocation_request_id). Pure: it is told what the ResourceManager has answered and when.
 //
-// All or nothing: containers are handed on when there is one for every task that waits. Who has
-// held some for `hold` without getting all gives them back and asks again after a random pause, so
-// that of two jobs which fit alone but not together one gets its turn.
+// All or nothing (cluster/all_or_nothing.h): containers are handed on when there is one for every
+// task that waits. Who has held some for `hold` without getting all gives them back.
 class Allocation {
  public:
   struct Options {
@@ -87,7 +87,7 @@ class Allocation {
     std::optional<base::Instant> ask_at{};  // not before
   };
 
-  [[nodiscard]] bool is_pausing() const { return pause_until_.has_value(); }
+  [[nodiscard]] bool is_pausing() const { return parts_.ask_again_at().has_value(); }
   [[nodiscard]] bool should_ask(std::int64_t number, const Wish& wish) const;
   [[nodiscard]] bool wants_constraint() const;
   void give_back_held();
@@ -97,14 +97,13 @@ class Allocation {
   std::vector<std::string> hosts_for(std::int64_t number, const ContainerWish& wish) const;
 
   Options options_;
+  cluster::AllOrNothing parts_;
   std::map<std::string, std::string> rack_of_;  // by host
   std::vector<std::string> hosts_;
   std::map<std::int64_t, Wish> wishes_;
   // Asks that are taken back with the next request.
   std::map<std::int64_t, Wish> withdrawn_;
   std::map<std::int64_t, hadoop::Container> held_;
-  std::optional<base::Instant> held_since_;
-  std::optional<base::Instant> pause_until_;
   std::set<hadoop::ContainerId> to_release_;
   std::set<hadoop::ContainerId> released_;  // and not yet seen to have ended
   std::set<std::string> denied_;            // as the ResourceManager knows them

@@ -36,7 +36,7 @@ void wait_for_another_pod(Run& run) {
 
 }  // namespace
 
-PodBook::PodBook(Options options) : options_(std::move(options)) {
+PodBook::PodBook(Options options) : options_(std::move(options)), round_(round_of(0)) {
   for (const auto& [task, name] : options_.names) {
     PodEntry& entry = entries_[task];
     entry.task = task;
@@ -110,7 +110,7 @@ void PodBook::run(const job::TaskId& task, PodRun run, base::Instant now) {
     // It is there from an earlier client.
     entry.run->generation = run.generation;
   } else {
-    if (run.generation != round_.generation) round_ = Round{.generation = run.generation};
+    if (run.generation != round_.generation) round_ = round_of(run.generation);
     entry.run = run_of(std::move(run));
     entry.grace.reset();
     entry.warning.clear();

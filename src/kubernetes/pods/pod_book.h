@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "cluster/all_or_nothing.h"
 #include "job/spec.h"
 #include "job/task_id.h"
 #include "kubernetes/pods/pod_entry.h"
@@ -154,13 +155,10 @@ class PodBook {
   // All tasks with a run of the newest generation: placed together, or given back together.
   struct Round {
     int generation = 0;
+    cluster::AllOrNothing parts;
     bool is_complete = false;
-    int most_placed = 0;  // at a time, since none was
-    base::Instant most_placed_at{};
-    std::optional<base::Instant> pause_until{};
-    base::Duration pause{0};
-    int placed = 0;  // when they were last given back
-    int wanted = 0;
+    std::size_t placed = 0;  // when they were last given back
+    std::size_t wanted = 0;
     std::optional<base::Instant> wake{};
   };
 
@@ -216,9 +214,10 @@ class PodBook {
   [[nodiscard]] std::chrono::seconds grace_for(const PodEntry& entry) const;
 
   // Pods that are placed together (pod_book_gang.cc).
+  [[nodiscard]] Round round_of(int generation) const;
   [[nodiscard]] bool is_of_round(const PodEntry& entry) const;
   void check_round();
-  void take_back(int placed, int wanted);
+  void take_back(std::size_t placed, std::size_t wanted);
   void end_allocation(PodEntry& entry);
   [[nodiscard]] std::string reason_of(const PodEntry& entry) const;
   [[nodiscard]] std::string reasons() const;

@@ -6,9 +6,8 @@
 #include "kubernetes/pods/pod_book.h"
 #include "kubernetes/pods/pod_words.h"
 
-// All or nothing, and what is waited for. Who has nodes for some pods and has got none for a
-// further one in `hold` gives them back and asks again after a random pause, so that of two jobs
-// that fit alone but not together one gets its turn.
+// All or nothing (cluster/all_or_nothing.h), and what is waited for. Pods are given back when some
+// have a node and no further one has got one for `hold`.
 namespace gangrun::kubernetes::pods {
 
 namespace {
@@ -22,6 +21,16 @@ constexpr std::size_t kMaxReasons = 3;
 
 }  // namespace
 
+PodBook::Round PodBook::round_of(int generation) const {
+  return {.generation = generation,
+          .parts = cluster::AllOrNothing({.hold = options_.timeouts.hold,
+                                          .is_renewed = true,
+                                          .shortest_pause = kLeastPause,
+                                          .longest_pause = kMostPause,
+                                          .doubles_up_to = kPauseLimit,
+                                          .random = options_.random})};
+}
+
 bool PodBook::is_of_round(const PodEntry& entry) const {
   return options_.takes_back && !round_.is_complete && entry.run &&
          options_.gang.contains(entry.task) && entry.run->generation == round_.generation;
@@ -30,8 +39,8 @@ bool PodBook::is_of_round(const PodEntry& entry) const {
 void PodBook::check_round() {
   round_.wake.reset();
   if (!options_.takes_back || round_.is_complete || is_gone_) return;
-  int placed = 0;
-  int wanted = 0;
+  std::size_t placed = 0;
+  std::size_t wanted = 0;
   for (const auto& [task, entry] : entries_) {
     if (!is_of_round(entry) || entry.run->asked_to_end_at) continue;
     ++wanted;
@@ -40,38 +49,30 @@ void PodBook::check_round() {
   }
   if (wanted == 0) return;
   if (placed == wanted) {
-    round_ = Round{.generation = round_.generation, .is_complete = true};
+    round_ = round_of(round_.generation);
+    round_.is_complete = true;
     return;
   }
-  if (placed == 0 || placed > round_.most_placed) {
-    round_.most_placed = placed;
-    round_.most_placed_at = now_;
-  }
-  if (placed == 0) return;
-  const base::Instant limit = round_.most_placed_at + options_.timeouts.hold;
-  if (now_ < limit || is_silent()) {
-    round_.wake = now_ < limit ? limit : now_ + std::chrono::seconds(1);
+  round_.parts.on_held(placed, now_);
+  const auto limit = round_.parts.give_back_at();
+  if (!limit) return;
+  if (now_ < *limit || is_silent()) {
+    round_.wake = now_ < *limit ? *limit : now_ + std::chrono::seconds(1);
     return;
   }
   take_back(placed, wanted);
 }
 
 // Also those without a node: they would get one while the others are not asked for.
-void PodBook::take_back(int placed, int wanted) {
+void PodBook::take_back(std::size_t placed, std::size_t wanted) {
   const std::string missing = reasons();
-  round_.most_placed = 0;
-  const auto spread =
-      std::chrono::duration_cast<base::Duration>((kMostPause - kLeastPause) * options_.random());
-  const base::Duration doubled = round_.pause * 2;
-  round_.pause = std::min(std::max(doubled, kLeastPause + spread), kPauseLimit);
-  round_.pause_until = now_ + round_.pause;
+  const base::Duration pause = round_.parts.give_back(now_);
   round_.placed = placed;
   round_.wanted = wanted;
-  warn(
-      base::format("{} of {} pods got a node and no other got one for {}: all are released and "
-                   "requested again in {} ({})",
-                   placed, wanted, base::to_words(options_.timeouts.hold),
-                   base::to_words(round_.pause), missing));
+  warn(base::format(
+      "{} of {} pods got a node and no other got one for {}: all are released and "
+      "requested again in {} ({})",
+      placed, wanted, base::to_words(options_.timeouts.hold), base::to_words(pause), missing));
   for (auto& [task, entry] : entries_) {
     if (!is_of_round(entry) || entry.run->end || entry.run->asked_to_end_at) continue;
     if (!entry.is_free()) entry.run->is_taken_back = true;
@@ -182,10 +183,10 @@ std::string PodBook::waiting_for(base::Instant now) const {
     sentences.push_back(base::format("the API server, which has not answered for {}: {}",
                                      base::to_words(now - *silent_since_), silence_));
   }
-  if (round_.pause_until && now < *round_.pause_until) {
+  if (const auto again_at = round_.parts.ask_again_at(); again_at && now < *again_at) {
     sentences.push_back(
         base::format("only {} of {} pods got a node: they are requested again in {}", round_.placed,
-                     round_.wanted, base::to_words(*round_.pause_until - now)));
+                     round_.wanted, base::to_words(*again_at - now)));
   }
   if (std::string pending = reasons(); !pending.empty()) sentences.push_back(std::move(pending));
   std::vector<std::string> fetched;

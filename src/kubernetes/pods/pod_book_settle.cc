@@ -361,7 +361,8 @@ void PodBook::create(PodEntry& entry) {
   Run& run = *entry.run;
   if (run.end || run.asked_to_end_at || !run.uid.empty()) return;
   if (!is_due(entry, run.create_at)) return;
-  if (is_of_round(entry) && round_.pause_until && !is_due(entry, *round_.pause_until)) return;
+  const auto again_at = round_.parts.ask_again_at();
+  if (is_of_round(entry) && again_at && !is_due(entry, *again_at)) return;
   run.is_taken_back = false;
   entry.is_being_made = true;
   actions_.emplace_back(CreatePod{entry.task, run.attempt});
