@@ -5,13 +5,13 @@
 namespace gangrun::agents {
 
 wire::AgentConfig agent_config_of(const AgentLaunch& launch, const job::TaskId& task, int attempt,
-                                  std::uint16_t tls_port, bool is_fed) {
+                                  std::uint16_t tls_port) {
   wire::AgentConfig config;
   config.spec = launch.spec;
   config.job_id = launch.job_id;
   config.task = task;
   config.attempt = attempt;
-  config.is_fed = is_fed;
+  config.is_fed = launch.are_fed;
   config.serves_tunnels = launch.are_away;
   config.sends_last_line_only = launch.are_away && launch.lines == LinesFor::kNobody;
   config.secret = launch.secret;

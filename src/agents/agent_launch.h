@@ -32,12 +32,13 @@ struct AgentLaunch {
   // Whether agents serve tunnels though they come by the socket, which then leads to them from
   // elsewhere; the place brings their logs.
   bool are_away = false;
+  bool are_fed = false;  // see AgentConfig
   LinesFor lines = LinesFor::kNobody;
 };
 
 // For the agent of an attempt of a task. `tls_port` is where the master serves agents of other
-// hosts. `is_fed`: see AgentConfig.
+// hosts.
 wire::AgentConfig agent_config_of(const AgentLaunch& launch, const job::TaskId& task, int attempt,
-                                  std::uint16_t tls_port, bool is_fed);
+                                  std::uint16_t tls_port);
 
 }  // namespace gangrun::agents

@@ -15,7 +15,7 @@ AgentLaunch launch() {
 }
 
 TEST(AgentLaunch, AnAgentOfThisMachineComesByTheSocket) {
-  const auto config = agent_config_of(launch(), {"worker", 3}, 2, 4000, false);
+  const auto config = agent_config_of(launch(), {"worker", 3}, 2, 4000);
   EXPECT_EQ(config.socket_path, "/run/j");
   EXPECT_EQ(config.master_port, 0);
   EXPECT_EQ(config.attempt, 2);
@@ -27,7 +27,8 @@ TEST(AgentLaunch, AnAgentOfThisMachineComesByTheSocket) {
 TEST(AgentLaunch, OneOfAnotherMachineByTheCertificate) {
   AgentLaunch by_tls = launch();
   by_tls.socket_path.clear();
-  const auto config = agent_config_of(by_tls, {"worker", 0}, 1, 4000, true);
+  by_tls.are_fed = true;
+  const auto config = agent_config_of(by_tls, {"worker", 0}, 1, 4000);
   EXPECT_TRUE(config.socket_path.empty());
   EXPECT_EQ(config.master_port, 4000);
   EXPECT_EQ(config.fingerprint, "f");
@@ -40,7 +41,7 @@ TEST(AgentLaunch, OneWhoseLogsThePlaceBringsSendsNoLinesThatNobodyKeeps) {
   away.are_away = true;
   const auto sends_last_line_only = [&away](LinesFor lines) {
     away.lines = lines;
-    return agent_config_of(away, {"worker", 0}, 1, 4000, false).sends_last_line_only;
+    return agent_config_of(away, {"worker", 0}, 1, 4000).sends_last_line_only;
   };
   EXPECT_TRUE(sends_last_line_only(LinesFor::kNobody));
   EXPECT_FALSE(sends_last_line_only(LinesFor::kClients));

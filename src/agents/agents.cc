@@ -1,6 +1,5 @@
 #include "agents/agents.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "base/format.h"
@@ -24,14 +23,12 @@ Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& log
       server_(server),
       options_(std::move(options)),
       starter_(std::move(starter)),
-      results_(options_.result_folder, options_.far_results,
+      results_(options_.records.result_folder, options_.records.far_results,
                [this](const job::TaskId& task, wire::AnswerMessage answer) {
                  server_.send_answer(task, std::move(answer));
                }),
       questions_(loop, server),
-      keys_(loop, logger,
-            std::filesystem::path(options_.result_folder).replace_filename("keys").string(),
-            options_.far_keys,
+      keys_(loop, logger, options_.records.key_folder, options_.records.far_keys,
             [this](const job::TaskId& task, wire::AnswerMessage answer) {
               server_.send_answer(task, std::move(answer));
             }),
@@ -41,17 +38,6 @@ Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& log
   }
   starter_->on_event([this](const cluster::Event& event) { on_starter(event); });
   server_.serve_agents([this](DeskEvent event) { on_agent(std::move(event)); });
-}
-
-std::unique_ptr<Agents> Agents::joining(net::EventLoop& loop, const base::Clock& clock,
-                                        base::Logger& logger, Server& server,
-                                        std::unique_ptr<Joining> joining, AgentsOptions options) {
-  Joining* const place = joining.get();
-  auto agents =
-      std::make_unique<Agents>(loop, clock, logger, server, std::move(joining), std::move(options));
-  agents->joining_ = place;
-  server.serve_joins([place](const wire::JoinRequest& request) { return place->join(request); });
-  return agents;
 }
 
 void Agents::on_event(std::function<void(cluster::TasksEvent)> listener) {
@@ -66,15 +52,13 @@ void Agents::start(const gang::Allocate& decision) {
   const auto& [task, attempt, wanted, avoided] = decision;
   server_.expect(task, attempt);
   places_.expect(task, attempt);
-  killed_.erase(task);
   const AgentLaunch& job = options_.launch;
   cluster::Launch launch;
   launch.resources = job.spec.find(task.type)->resources_of(task.index);
   launch.wanted = wanted;
   launch.avoided = avoided;
   launch.containers = cluster::containers(job.spec, job.job_id, task, attempt);
-  launch.agent_config =
-      base::to_json(agent_config_of(job, task, attempt, server_.tls_port(), joining_ != nullptr));
+  launch.agent_config = base::to_json(agent_config_of(job, task, attempt, server_.tls_port()));
   starter_->start(task, attempt, std::move(launch));
 }
 
@@ -95,7 +79,6 @@ void Agents::end(const gang::End& decision) {
 }
 
 void Agents::kill(const gang::Kill& decision) {
-  killed_.insert(decision.task);
   starter_->stop(decision.task, decision.attempt, kAtOnce);
 }
 

@@ -5,14 +5,12 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "agents/agent_launch.h"
 #include "agents/agent_places.h"
 #include "agents/call_back.h"
-#include "agents/joining.h"
 #include "agents/key_desk.h"
 #include "agents/questions.h"
 #include "agents/result_store.h"
@@ -32,14 +30,19 @@ namespace gangrun::agents {
 // The grace of a stop without any.
 inline constexpr std::chrono::milliseconds kAtOnce(0);
 
-struct AgentsOptions {
-  AgentLaunch launch;
-  std::string result_folder;  // for what the tasks leave as their results; made when it is needed
+// The places of what tasks give into their master's keeping. A folder is made when it is needed.
+struct TaskRecords {
+  std::string result_folder;
+  std::string key_folder;
   // With one, results are known when they are there, and none stays in the folder. Outlives the
   // agents.
   cluster::FarResults* far_results = nullptr;
-  // The same for the keys of the job, which are in the folder "keys" beside that of the results.
-  cluster::FarKeys* far_keys = nullptr;
+  cluster::FarKeys* far_keys = nullptr;  // the same for keys
+};
+
+struct AgentsOptions {
+  AgentLaunch launch;
+  TaskRecords records;
   // Whether agents keep the tasks' outputs, which are lost with an agent that ends before it has.
   bool keep_outputs = false;
   // A master that is not at the address of the one before it calls the agents of that one.
@@ -56,10 +59,6 @@ class Agents final : public cluster::Tasks {
  public:
   Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger, Server& server,
          std::unique_ptr<cluster::Launcher> starter, AgentsOptions options);
-  // For tasks that connect by themselves.
-  static std::unique_ptr<Agents> joining(net::EventLoop& loop, const base::Clock& clock,
-                                         base::Logger& logger, Server& server,
-                                         std::unique_ptr<Joining> joining, AgentsOptions options);
 
   void on_event(std::function<void(cluster::TasksEvent)> listener) override;
   void start(const gang::Allocate& decision) override;
@@ -118,14 +117,12 @@ class Agents final : public cluster::Tasks {
   Server& server_;
   const AgentsOptions options_;
   std::unique_ptr<cluster::Launcher> starter_;
-  Joining* joining_ = nullptr;  // the same, where tasks connect by themselves
   std::function<void(cluster::TasksEvent)> listener_;
   AgentPlaces places_;
   ResultStore results_;
   std::optional<cluster::LineFiles> line_files_;
   std::map<job::TaskId, Facts> facts_;
-  std::set<job::TaskId> killed_;  // since they were requested
-  base::Secret tokens_;           // empty: none were given
+  base::Secret tokens_;  // empty: none were given
   Questions questions_;
   KeyDesk keys_;
   CallBack call_back_;

@@ -76,11 +76,7 @@ void Agents::on(const Reattached& event) {
 
 // Its agent hears what was decided while it had none.
 void Agents::begin_session(const job::TaskId& task) {
-  if (joining_ != nullptr) {
-    // One that comes by itself may come when it has been given up: nobody else can tell it so.
-    const bool is_awaited = joining_->on_session_open(task) && !killed_.contains(task);
-    if (!is_awaited) (void)server_.send_end(task, kAtOnce);
-  }
+  if (!starter_->on_session_open(task)) (void)server_.send_end(task, kAtOnce);
   tell_preemption(task);
 }
 
@@ -179,7 +175,7 @@ void Agents::on(const PortLost& event) {
 void Agents::on(const SessionLost& event) {
   questions_.on_session_lost(event.task);
   keys_.on_session_lost(event.task);
-  if (joining_ != nullptr) joining_->on_session_lost(event.task, event.farewell);
+  starter_->on_session_lost(event.task, event.farewell);
   emit(gang::SessionLost{event.task, event.attempt});
 }
 

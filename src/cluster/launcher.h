@@ -71,6 +71,12 @@ class Launcher {
   // Ends the agent with all that it started. To end by itself it gets `grace` at most: what the
   // place cannot give, it does not. For an attempt that is not there it does nothing.
   virtual void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) = 0;
+  // The agent of this task has a session with the master. False: nobody awaits it any more, and its
+  // session is the only way to tell it so.
+  virtual bool on_session_open(const job::TaskId& /*task*/) { return true; }
+  // `farewell`: it has left, and perhaps why; none: the connection broke.
+  virtual void on_session_lost(const job::TaskId& /*task*/,
+                               const std::optional<std::string>& /*farewell*/) {}
   // Whoever waits for the end of the job wants it at once: what does not answer now is told as
   // silent soon.
   virtual void hurry() {}

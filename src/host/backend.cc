@@ -14,7 +14,7 @@ agents::AgentsOptions agents_options(const BackendInput& input) {
                     .fingerprint = {},
                     .working_folder = input.launch.working_folder,
                     .log_folder = paths.logs()};
-  options.result_folder = paths.results();
+  options.records = input.ground.task_records;
   return options;
 }
 

@@ -52,6 +52,7 @@ struct JobPaths {
   [[nodiscard]] std::string logs() const { return folder + "/logs"; }
   // The results of tasks, each in a file "TYPE-INDEX".
   [[nodiscard]] std::string results() const { return folder + "/results"; }
+  [[nodiscard]] std::string keys() const { return folder + "/keys"; }
   // A record of what other hosts have of the job, or may have (ssh/host_records.h).
   [[nodiscard]] std::string hosts() const { return folder + "/hosts.json"; }
   // The files of tasks on other machines that were brought, each in a folder "TYPE-INDEX", or in

@@ -44,7 +44,8 @@ Result<std::unique_ptr<JobMaster>> JobMaster::create(net::EventLoop& loop, const
                                                     .server = *made->server_,
                                                     .attempt = attempt,
                                                     .is_first = !past.replayed,
-                                                    .master_lost = input.master_lost}));
+                                                    .master_lost = input.master_lost,
+                                                    .task_records = input.records.tasks}));
   made->tasks_ = std::move(tasks.tasks);
   made->come_by_themselves_ = tasks.come_by_themselves;
   made->listening_ = std::move(input.listening);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/agents.h"
 #include "agents/server.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -44,6 +45,7 @@ struct Records {
   // Makes a copy of the segment with this number that a next master on another host reads; none:
   // nobody comes after this master from elsewhere.
   std::function<std::unique_ptr<journal::FarCopy>(int segment)> far_copy{};
+  agents::TaskRecords tasks{};
 };
 
 // The objects that the tasks of a job stand on. All outlive them.
@@ -55,6 +57,7 @@ struct Ground {
   int attempt = 1;       // the number of this master, counted from the job's first one
   bool is_first = true;  // no earlier one came so far as to record what was requested
   std::chrono::milliseconds master_lost{0};
+  agents::TaskRecords task_records;
 };
 
 // The tasks, and what their master has to know of them.

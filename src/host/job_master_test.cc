@@ -232,7 +232,10 @@ class JobMasterTest : public testing::Test, private master::Listener {
     input.listening.socket_path = folder_.path() + "/socket";
     input.listening.certificate = certificate_;
     input.listening.port_file = folder_.path() + "/port";
-    input.records = {.journal_folder = folder_.path(), .log_folder = folder_.path()};
+    input.records = {.journal_folder = folder_.path(),
+                     .log_folder = folder_.path(),
+                     .tasks = {.result_folder = folder_.path() + "/results",
+                               .key_folder = folder_.path() + "/keys"}};
     input.make_tasks = [this, host](const Ground& ground) -> base::Result<MadeTasks> {
       agents::AgentsOptions options;
       options.launch.spec = spec();
@@ -241,6 +244,7 @@ class JobMasterTest : public testing::Test, private master::Listener {
       options.launch.host = host;
       options.launch.fingerprint = certificate_.fingerprint;
       options.launch.working_folder = options.launch.log_folder = folder_.path();
+      options.records = ground.task_records;
       options.keep_outputs = true;
       options.moved = {.attempt = ground.attempt, .lease = ground.master_lost};
       auto made = std::make_unique<agents::Agents>(

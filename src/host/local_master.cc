@@ -62,7 +62,9 @@ Result<std::unique_ptr<LocalMaster>> LocalMaster::create(
       spec.timeouts.master_lost.value_or(backend.master_lost(spec, options.tasks_outlive_us));
   input.can_be_followed = options.tasks_outlive_us;
   GANGRUN_ASSIGN(input.listening, listening(folder, spec, options));
-  input.records = {.journal_folder = paths.journal(), .log_folder = paths.logs()};
+  input.records = {.journal_folder = paths.journal(),
+                   .log_folder = paths.logs(),
+                   .tasks = {.result_folder = paths.results(), .key_folder = paths.keys()}};
   input.zookeeper_access = {.files = options.zookeeper_files, .kerberos = {.path = kOwnProgram}};
   input.make_tasks = [&](const Ground& ground) {
     return backend.make_tasks({.ground = ground,

@@ -50,10 +50,12 @@ void SparkLauncher::adopt(const job::TaskId& task, int attempt, const base::Json
   emit(job::AgentEnded{task, attempt, agent_ended("it belongs to another master"), loop_.now()});
 }
 
-void SparkLauncher::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds) {
+void SparkLauncher::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) {
   const auto found = members_.find(task);
   if (found == members_.end() || found->second.attempt != attempt) return;
-  if (found->second.state == State::kAwaited) end(task, "no executor has joined", loop_.now());
+  Member& member = found->second;
+  if (member.state == State::kAwaited) return end(task, "no executor has joined", loop_.now());
+  if (grace.count() == 0) member.is_stopped = true;
 }
 
 wire::JoinAnswer SparkLauncher::join(const wire::JoinRequest& request) {
@@ -122,7 +124,7 @@ bool SparkLauncher::on_session_open(const job::TaskId& task) {
     member.state = State::kHere;
     member.limit.reset();
   }
-  return member.state == State::kHere;
+  return member.state == State::kHere && !member.is_stopped;
 }
 
 void SparkLauncher::on_session_lost(const job::TaskId& task,

@@ -8,12 +8,12 @@
 #include <optional>
 #include <string>
 
-#include "agents/joining.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "cluster/launcher.h"
 #include "net/event_loop.h"
 #include "net/posts.h"
+#include "wire/join.h"
 
 namespace gangrun::spark {
 
@@ -28,7 +28,7 @@ inline constexpr std::size_t kMaxNamed = 10;
 // Tasks that connect by themselves: something else starts them (Spark, in its executors), each asks
 // to join, and nobody but its session tells how its agent does. Each task comes once: who comes
 // second is told so.
-class SparkLauncher final : public agents::Joining {
+class SparkLauncher final : public cluster::Launcher {
  public:
   // `master_host`: by which an agent reaches the master, where it does not know better.
   SparkLauncher(net::EventLoop& loop, std::string master_host);
@@ -37,12 +37,12 @@ class SparkLauncher final : public agents::Joining {
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override;
   void adopt(const job::TaskId& task, int attempt, const base::Json& handle) override;
   void release_others() override {}
-  // A task that has not come is not awaited any more. One that has is reached by its session only:
-  // the master sees to that.
+  // A task that has not come is not awaited any more. One that has is reached by its session only,
+  // which is told so when it opens, where this is to be at once.
   void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) override;
   [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
 
-  wire::JoinAnswer join(const wire::JoinRequest& request) override;
+  wire::JoinAnswer join(const wire::JoinRequest& request);
   bool on_session_open(const job::TaskId& task) override;
   void on_session_lost(const job::TaskId& task,
                        const std::optional<std::string>& farewell) override;
@@ -58,6 +58,7 @@ class SparkLauncher final : public agents::Joining {
   struct Member {
     int attempt = 0;
     State state = State::kAwaited;
+    bool is_stopped = false;
     base::Json agent_config;  // until it has joined
     wire::JoinRequest who;
     base::Instant broken_at;

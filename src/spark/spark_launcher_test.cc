@@ -158,5 +158,17 @@ TEST_F(SparkLauncherTest, WhoIsThereIsReachedByItsSessionOnly) {
   EXPECT_EQ(count<job::AgentEnded>(), 1);
 }
 
+TEST_F(SparkLauncherTest, WhoIsEndedAtOnceBeforeItsSessionOpensIsAwaitedNoMore) {
+  start(first_);
+  start(second_);
+  join(first_);
+  join(second_);
+  cluster_.stop(first_, 1, std::chrono::milliseconds(0));
+  // With a grace, its session is the way for that.
+  cluster_.stop(second_, 1, std::chrono::seconds(30));
+  EXPECT_FALSE(cluster_.on_session_open(first_));
+  EXPECT_TRUE(cluster_.on_session_open(second_));
+}
+
 }  // namespace
 }  // namespace gangrun::spark

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "agents/agents.h"
 #include "client/fail.h"
 #include "client/run_session.h"
 #include "host/port_range.h"
@@ -29,13 +30,16 @@ class SparkBackend final : public host::Backend {
     const host::Ground& ground = input.ground;
     agents::AgentsOptions agents = host::agents_by_tls(input);
     agents.launch.lines = agents::LinesFor::kLogFolder;
-    host::MadeTasks made{
-        .tasks = agents::Agents::joining(
-            ground.loop, ground.clock, ground.logger, ground.server,
-            std::make_unique<SparkLauncher>(ground.loop, input.launch.host), std::move(agents)),
-        .come_by_tls = true,
-        .come_by_themselves = true,
-        .remarks = host::remarks_of(input.launch)};
+    agents.launch.are_fed = true;
+    auto launcher = std::make_unique<SparkLauncher>(ground.loop, input.launch.host);
+    ground.server.serve_joins(
+        [place = launcher.get()](const auto& request) { return place->join(request); });
+    host::MadeTasks made{.tasks = std::make_unique<agents::Agents>(
+                             ground.loop, ground.clock, ground.logger, ground.server,
+                             std::move(launcher), std::move(agents)),
+                         .come_by_tls = true,
+                         .come_by_themselves = true,
+                         .remarks = host::remarks_of(input.launch)};
     made.remarks.emplace_back(kWorksAtExecutor);
     return made;
   }

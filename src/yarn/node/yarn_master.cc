@@ -62,7 +62,7 @@ constexpr std::chrono::seconds kFetchPause(1);
 constexpr std::chrono::milliseconds kDefaultPreemptionWait = std::chrono::seconds(15);
 constexpr const char* kLocalJournal = "journal";
 constexpr const char* kLocalResults = "results";
-constexpr const char* kLocalKeys = "keys";  // beside the results
+constexpr const char* kLocalKeys = "keys";
 constexpr const char* kNewTokens = "new-tokens";
 constexpr const char* kTokenErrand = "token-errand.json";
 
@@ -224,8 +224,6 @@ Result<std::unique_ptr<yarn::YarnLauncher>> YarnMaster::make_launcher() {
 Result<host::MadeTasks> YarnMaster::make_tasks(const host::Ground& ground) {
   GANGRUN_ASSIGN(auto launcher, make_launcher());
   launcher_ = launcher.get();
-  result_copy_ = std::make_unique<yarn::ResultCopy>(loop_, logger_, *files_, far_results());
-  key_copy_ = std::make_unique<yarn::KeyCopy>(loop_, logger_, *files_, far_keys());
   agents::AgentsOptions options;
   options.launch = {.spec = config_.spec,
                     .job_id = hadoop::to_string(container_.attempt.application),
@@ -237,9 +235,7 @@ Result<host::MadeTasks> YarnMaster::make_tasks(const host::Ground& ground) {
                     .working_folder = {},
                     .log_folder = {},
                     .lines = agents::LinesFor::kClients};
-  options.result_folder = kLocalResults;
-  options.far_results = result_copy_.get();
-  options.far_keys = key_copy_.get();
+  options.records = ground.task_records;
   options.keep_outputs = true;
   // The next one may be on any node.
   options.moved = {.attempt = ground.attempt, .lease = ground.master_lost};
@@ -384,6 +380,8 @@ void YarnMaster::settle_zookeeper(host::JobMasterInput& input) const {
 }
 
 host::JobMasterInput YarnMaster::input() {
+  result_copy_ = std::make_unique<yarn::ResultCopy>(loop_, logger_, *files_, far_results());
+  key_copy_ = std::make_unique<yarn::KeyCopy>(loop_, logger_, *files_, far_keys());
   host::JobMasterInput input;
   input.spec = config_.spec;
   input.job_id = hadoop::to_string(container_.attempt.application);
@@ -406,7 +404,11 @@ host::JobMasterInput YarnMaster::input() {
                              .folder = far_journal()});
                      journal_copy_ = copy.get();
                      return copy;
-                   }};
+                   },
+                   .tasks = {.result_folder = kLocalResults,
+                             .key_folder = kLocalKeys,
+                             .far_results = result_copy_.get(),
+                             .far_keys = key_copy_.get()}};
   settle_zookeeper(input);
   input.make_tasks = [this](const host::Ground& ground) { return make_tasks(ground); };
   return input;
