@@ -8,13 +8,18 @@
 #include <csignal>
 #include <cstdio>
 #include <future>
+#include <iterator>
 #include <utility>
 
+#include "agent/image_run.h"
 #include "base/described_json.h"
 #include "base/format.h"
 #include "base/strings.h"
+#include "base/terminal_text.h"
 #include "cluster/question.h"
+#include "process/engine.h"
 #include "process/pipe.h"
+#include "process/proc_fs.h"
 #include "process/spawn.h"
 #include "process/stack_look.h"
 
@@ -23,8 +28,12 @@ namespace gangrun::agent {
 namespace {
 
 constexpr const char* kOwnProgram = "/proc/self/exe";
+constexpr const char* kProcesses = "processes";
 // The limit for the processes of a task; only the first ones are examined.
 constexpr std::size_t kMaxProcesses = 64;
+// The argument before an engine and the names of its containers, in place of processes.
+constexpr std::string_view kInContainers = "in";
+constexpr pid_t kFirstProcess = 1;  // of a container, which is ours
 // The time that the looking process may take to start and to write, beyond the limit of a look.
 constexpr std::chrono::seconds kAllowance(1);
 
@@ -35,25 +44,77 @@ void drop_texts(process::StackLook& look) {
   look.trouble = "the stacks of the task's processes are too long together";
 }
 
+using Looks = std::vector<process::StackLook>;
+
+// Beside each other: one that hangs takes its own time only.
+Looks looks_at(const std::vector<pid_t>& pids, base::Instant deadline) {
+  std::vector<std::future<process::StackLook>> looks;
+  looks.reserve(pids.size());
+  for (const pid_t pid : pids) {
+    looks.push_back(std::async(std::launch::async, process::look_at_stack, pid, deadline));
+  }
+  Looks seen;
+  for (auto& look : looks) seen.push_back(look.get());
+  return seen;
+}
+
+base::Result<Looks> look_inside(const std::string& engine, const std::string& container,
+                                std::chrono::milliseconds limit) {
+  const process::Question question{
+      .argv = {engine, "exec", container, std::string(kFirstProgram), std::string(kLookCommand),
+               std::to_string(limit.count())},
+      .max_bytes = cluster::kMaxSaidBytes};
+  GANGRUN_ASSIGN(const auto answer,
+                 process::ask(question, std::chrono::steady_clock::now() + limit + kAllowance));
+  if (answer.status != 0) {
+    return base::unavailable(base::their_words(base::trim(answer.output)));
+  }
+  GANGRUN_ASSIGN(const auto json, base::parse_json(answer.output, cluster::kMaxSaidBytes));
+  Looks seen;
+  GANGRUN_TRY(base::JsonOf<Looks>::read(json.at(kProcesses), kProcesses, seen));
+  return seen;
+}
+
+// A container that cannot be examined is told as if it were a process.
+Looks looks_inside(const std::string& engine, const std::vector<std::string>& containers,
+                   std::chrono::milliseconds limit) {
+  std::vector<std::future<base::Result<Looks>>> looks;
+  looks.reserve(containers.size());
+  for (const std::string& container : containers) {
+    looks.push_back(std::async(std::launch::async, look_inside, engine, container, limit));
+  }
+  Looks seen;
+  for (std::size_t i = 0; i < looks.size(); ++i) {
+    auto inside = looks[i].get();
+    if (!inside.ok()) {
+      inside = Looks{{.name = containers[i], .trouble = inside.error().message}};
+    }
+    std::ranges::move(*inside, std::back_inserter(seen));
+  }
+  return seen;
+}
+
 }  // namespace
 
 void Stacks::look(std::chrono::milliseconds limit, Reply reply) {
   if (look_) {
     return reply(base::unavailable("somebody else looks at its stacks now"));
   }
-  std::vector<pid_t> pids = processes_();
+  const std::vector<pid_t> pids = processes_();
   if (pids.empty()) {
-    return reply(
-        base::Error{base::Code::kFailedPrecondition, containment_.containers().names.empty()
-                                                         ? "no process of it runs"
-                                                         : "its processes are in containers"});
+    return reply(base::Error{base::Code::kFailedPrecondition, "no process of it runs"});
   }
-  if (pids.size() > kMaxProcesses) pids.resize(kMaxProcesses);
   auto pipe = process::make_pipe();
   if (!pipe.ok()) return reply(pipe.error());
   process::SpawnOptions options;
   options.argv = {kOwnProgram, std::string(kLookCommand), std::to_string(limit.count())};
-  for (const pid_t pid : pids) options.argv.push_back(std::to_string(pid));
+  if (const auto& containers = containment_.containers(); !containers.empty()) {
+    // The engine's clients are all that runs here.
+    options.argv.insert(options.argv.end(), {std::string(kInContainers), containers.engine});
+    std::ranges::copy(containers.names, std::back_inserter(options.argv));
+  } else {
+    for (const pid_t pid : pids) options.argv.push_back(std::to_string(pid));
+  }
   options.environment = process::inherited_environment();
   options.standard_output = pipe->write.get();
   containment_.confine(options);
@@ -99,27 +160,29 @@ void Stacks::end() {
 
 int run_look(const std::vector<std::string>& arguments) {
   const auto limit = arguments.empty() ? std::nullopt : base::parse_integer(arguments[0]);
-  if (!limit || *limit <= 0 || arguments.size() < 2) return 2;
-  const base::Instant deadline =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(*limit);
-  // Beside each other: one that hangs takes its own time only.
-  std::vector<std::future<process::StackLook>> looks;
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
-    const auto pid = base::parse_integer(arguments[i]);
-    if (!pid || *pid <= 0) return 2;
-    looks.push_back(
-        std::async(std::launch::async, process::look_at_stack, static_cast<pid_t>(*pid), deadline));
+  if (!limit || *limit <= 0) return 2;
+  const std::chrono::milliseconds time(*limit);
+  Looks seen;
+  if (arguments.size() > 3 && arguments[1] == kInContainers) {
+    seen = looks_inside(arguments[2], {arguments.begin() + 3, arguments.end()}, time);
+  } else {
+    std::vector<pid_t> pids;
+    for (std::size_t i = 1; i < arguments.size(); ++i) {
+      const auto pid = base::parse_integer(arguments[i]);
+      if (!pid || *pid <= 0) return 2;
+      pids.push_back(static_cast<pid_t>(*pid));
+    }
+    if (pids.empty()) pids = process::descendants_of(kFirstProcess);
+    if (pids.size() > kMaxProcesses) pids.resize(kMaxProcesses);
+    seen = looks_at(pids, std::chrono::steady_clock::now() + time);
   }
-  std::vector<process::StackLook> seen;
   std::size_t bytes = 0;
-  for (auto& look : looks) {
-    seen.push_back(look.get());
-    process::StackLook& last = seen.back();
-    bytes += base::dump_json(base::to_json(last)).size();
-    if (bytes > cluster::kMaxSaidBytes / 2) drop_texts(last);
+  for (process::StackLook& look : seen) {
+    bytes += base::dump_json(base::to_json(look)).size();
+    if (bytes > cluster::kMaxSaidBytes / 2) drop_texts(look);
   }
-  base::Json processes = base::JsonOf<std::vector<process::StackLook>>::write(seen);
-  std::fputs(base::dump_json({{"processes", std::move(processes)}}).c_str(), stdout);
+  base::Json processes = base::JsonOf<Looks>::write(seen);
+  std::fputs(base::dump_json({{kProcesses, std::move(processes)}}).c_str(), stdout);
   return std::fflush(stdout) == 0 ? 0 : 1;
 }
 

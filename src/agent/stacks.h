@@ -61,8 +61,10 @@ class Stacks {
   std::optional<Look> look_;
 };
 
-// Does what `gangrun-agent look LIMIT_MS PID...` asks: prints what is seen of the processes, as
-// JSON. Returns the status of the program.
+// The hidden command: prints what is seen of processes, as JSON. Returns its status.
+//   gangrun-agent look LIMIT_MS PID...                of these
+//   gangrun-agent look LIMIT_MS in ENGINE NAME...     of those in an engine's containers
+//   gangrun-agent look LIMIT_MS                       of those below process 1, in such a container
 int run_look(const std::vector<std::string>& arguments);
 
 }  // namespace gangrun::agent

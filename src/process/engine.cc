@@ -24,7 +24,6 @@ constexpr std::array<std::string_view, 2> kEngines{"docker", "podman"};
 constexpr std::string_view kEnginePath = "/usr/local/bin:/usr/bin:/bin";
 // The beginning of an answer is kept. A program that writes more is heard to its end, as it may be
 // done then; one that has none is ended.
-constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 10U;
 constexpr std::size_t kMaxHeardBytes = std::size_t{4} << 20U;
 // Between two looks at what the engine is still busy with.
 constexpr std::chrono::milliseconds kLookAgain(100);
@@ -47,25 +46,26 @@ struct Heard {
 };
 
 // False: no more will come.
-bool hear_some(int fd, Heard& heard) {
+bool hear_some(int fd, std::size_t max_bytes, Heard& heard) {
   std::array<char, 16384> part{};
   const ssize_t got = ::read(fd, part.data(), part.size());
   if (got < 0 && errno == EINTR) return true;
   if (got <= 0) return false;
   const auto size = static_cast<std::size_t>(got);
   heard.bytes += size;
-  heard.beginning.append(part.data(), std::min(size, kMaxAnswerBytes - heard.beginning.size()));
+  heard.beginning.append(part.data(), std::min(size, max_bytes - heard.beginning.size()));
   return true;
 }
 
 // Until the end of the output, or of the program where something that it has started keeps its
 // output open; until the deadline, or `is_over`.
-Heard hear(int fd, Child& child, base::Instant deadline, const std::function<bool()>& is_over) {
+Heard hear(int fd, Child& child, std::size_t max_bytes, base::Instant deadline,
+           const std::function<bool()>& is_over) {
   Heard heard;
   while (heard.bytes <= kMaxHeardBytes && std::chrono::steady_clock::now() < deadline) {
     const base::Instant look = std::chrono::steady_clock::now() + kLookAgain;
     if (wait_readable(fd, std::min(deadline, look))) {
-      if (!hear_some(fd, heard)) break;
+      if (!hear_some(fd, max_bytes, heard)) break;
       continue;
     }
     if (is_over && is_over()) break;
@@ -73,7 +73,8 @@ Heard hear(int fd, Child& child, base::Instant deadline, const std::function<boo
     if (!ended.ok() || !ended->has_value()) continue;
     // Between the two looks it may have written the whole of its answer.
     const base::Instant now = std::chrono::steady_clock::now();
-    while (heard.bytes <= kMaxHeardBytes && wait_readable(fd, now) && hear_some(fd, heard)) {
+    while (heard.bytes <= kMaxHeardBytes && wait_readable(fd, now) &&
+           hear_some(fd, max_bytes, heard)) {
     }
     break;
   }
@@ -152,7 +153,7 @@ base::Result<Answer> ask(const Question& question, base::Instant deadline,
   GANGRUN_ASSIGN(Child child, spawn(options));
   pipe.write.reset();
   Answer answer;
-  Heard heard = hear(pipe.read.get(), child, deadline, is_over);
+  Heard heard = hear(pipe.read.get(), child, question.max_bytes, deadline, is_over);
   if (heard.bytes > kMaxHeardBytes) {
     end(child);
     return base::Error{base::Code::kResourceExhausted,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -37,12 +38,13 @@ struct Answer {
   std::string output;
 };
 
-// A short program, what its environment has beside ours ("NAME=value", which wins), and whether its
-// errors go to ours instead of being part of the output.
+// A short program, what its environment has beside ours ("NAME=value", which wins), whether its
+// errors go to ours instead of being part of the output, and how much of that is kept.
 struct Question {
   std::vector<std::string> argv;
   std::vector<std::string> environment{};
   bool shows_errors = false;
+  std::size_t max_bytes = std::size_t{64} << 10U;
 };
 
 // Runs a short program, which is killed at the deadline, or once `is_over` says so (asked ten times

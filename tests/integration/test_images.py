@@ -99,6 +99,18 @@ def test_a_command_beside_the_task_is_in_its_container(started, run_gangrun, gan
     assert json.loads(run_gangrun("status", "last", "--json").stdout)["state"] == "running"
 
 
+def test_stacks_shows_the_processes_in_the_container(started, run_gangrun, engine):
+    started("touch up; sleep 1000; true")
+    engine.docker("exec", "--detach", *engine.containers(), "sleep", "900")
+    seen = run_gangrun("stacks", "last", "--json", "--timeout", "40s")
+    assert seen.status == 0, seen.stderr
+    (task,) = json.loads(seen.stdout)["tasks"]
+    # Neither the container's first process, which is gangrun's, nor what is beside the task.
+    assert [(process["name"], process["state"]) for process in task["processes"]] == [("sh", "S"), ("sleep", "S")]
+    for process in task["processes"]:
+        assert process.get("native") or process.get("kernel") or process["trouble"], process
+
+
 # Ignores everything, and so does its child.
 STUBBORN = "trap '' TERM INT HUP; (trap '' TERM; sleep 1000) & touch up; while true; do sleep 0.1; done"
 
