@@ -22,6 +22,7 @@
 #include "base/overloaded.h"
 #include "job/described.h"
 #include "net/tunnel_flow.h"
+#include "wire/answers.h"
 #include "wire/join.h"
 #include "wire/messages.h"
 #include "wire/rendezvous_relay.h"
@@ -288,9 +289,9 @@ void tunnel(std::string_view bytes) {
 
 // A request that is taken is written so that it is understood as the same again.
 void join(std::string_view body) {
-  const auto request = wire::join_request_from(std::string(body));
+  const auto request = wire::body_from<wire::JoinRequest>(std::string(body));
   if (!request.ok()) return;
-  const auto again = wire::join_request_from(base::dump_json(base::to_json(*request)));
+  const auto again = wire::body_from<wire::JoinRequest>(base::dump_json(base::to_json(*request)));
   GANGRUN_CHECK(again.ok() && *again == *request, body);
 }
 

@@ -145,8 +145,8 @@ void Agent::listen_control(const std::string& host) {
 base::Result<base::Json> Agent::control_answer() {
   if (!control_) listen_control(kLoopback);
   if (!control_) return base::unavailable("the agent cannot listen on its loopback interface");
-  return base::to_json(wire::ControlAnswer{control_host_, control_address_->port,
-                                           control_address_->fingerprint, config_.secret});
+  return base::to_json(wire::ControlAnswer{
+      {control_host_, control_address_->port, control_address_->fingerprint}, config_.secret});
 }
 
 std::vector<pid_t> Agent::task_processes() const {

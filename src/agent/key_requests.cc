@@ -207,7 +207,7 @@ base::Result<KeyRequest> key_request(const net::HttpRequest& request, const KeyR
 net::HttpResponse key_response(const KeyRequest& request, const wire::KeyAnswer& answer) {
   const wire::KeyQuestion& question = *request.key;
   if (question.action == KeyAction::kList) {
-    return json_response({{"keys", answer.keys}, {"more", answer.more}});
+    return json_response(base::to_json(wire::ListedKeys{answer.keys, answer.more}));
   }
   if (!answer.found && question.action == KeyAction::kWait) {
     return key_error(kTimeIsOver, base::format("no task has put {} within {}", question.key,

@@ -1,24 +1,32 @@
 #include "agents/agent_places.h"
 
+#include <tuple>
 #include <utility>
+
+#include "base/described_json.h"
+#include "wire/agent_questions.h"
 
 namespace gangrun::agents {
 
 namespace {
 
 // The member that is ours in a handle, which else is the place's own affair.
-constexpr const char* kControl = "control";
-// YARN's own; other places have none of that name.
-constexpr const char* kContainer = "container";
+struct CalledAt {
+  wire::ControlPlace control;
 
-base::Result<net::Endpoint> read_control(const base::Json& handle) {
-  if (!handle.contains(kControl)) return base::not_found("it serves none");
-  const base::Json& control = handle.at(kControl);
-  GANGRUN_ASSIGN(auto host, base::json_member<std::string>(control, "host"));
-  GANGRUN_ASSIGN(const auto port, base::json_member<std::uint16_t>(control, "port"));
-  GANGRUN_ASSIGN(auto fingerprint, base::json_member<std::string>(control, "fingerprint"));
-  return net::Endpoint::on_tls(std::move(host), port, std::move(fingerprint));
-}
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() { return std::tuple(base::row("control", &CalledAt::control)); }
+};
+
+// The member that is YARN's; other places have none of that name.
+struct InContainer {
+  std::string container;
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("container", &InContainer::container));
+  }
+};
 
 }  // namespace
 
@@ -41,25 +49,27 @@ std::optional<cluster::Whereabouts> AgentPlaces::reported(
     const std::optional<wire::ControlAddress>& control) {
   const auto found = places_.find(task);
   if (!control || found == places_.end() || !found->second.handle.is_object()) return std::nullopt;
-  base::Json said = {
-      {"host", address.host}, {"port", control->port}, {"fingerprint", control->fingerprint}};
-  base::Json& recorded = found->second.handle[kControl];
-  if (recorded == said) return std::nullopt;
-  recorded = std::move(said);
+  const CalledAt said{{address.host, control->port, control->fingerprint}};
+  const auto recorded = base::from_json<CalledAt>(found->second.handle);
+  if (recorded.ok() && recorded->control == said.control) return std::nullopt;
+  found->second.handle.update(base::to_json(said));
   return found->second;
 }
 
 std::string AgentPlaces::container_of(const job::TaskId& task) const {
   const auto found = places_.find(task);
   if (found == places_.end()) return {};
-  return base::json_member_or<std::string>(found->second.handle, kContainer, "").value_or("");
+  const auto told = base::from_json<InContainer>(found->second.handle);
+  return told.ok() ? told->container : std::string();
 }
 
 std::map<job::TaskId, net::Endpoint> AgentPlaces::controls() const {
   std::map<job::TaskId, net::Endpoint> controls;
   for (const auto& [task, place] : places_) {
-    auto control = read_control(place.handle);
-    if (control.ok()) controls.emplace(task, *std::move(control));
+    const auto told = base::from_json<CalledAt>(place.handle);
+    if (!told.ok()) continue;
+    const auto& [host, port, fingerprint] = told->control;
+    controls.emplace(task, net::Endpoint::on_tls(host, port, fingerprint));
   }
   return controls;
 }

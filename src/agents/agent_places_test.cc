@@ -10,7 +10,8 @@ using testing::IsEmpty;
 
 const job::TaskId kFirst{"worker", 0};
 const job::TaskId kSecond{"worker", 1};
-const wire::ControlAddress kControl{4713, "ab"};
+const std::string kFingerprint(wire::kFingerprintDigits, 'a');
+const wire::ControlAddress kControl{4713, kFingerprint};
 
 TEST(AgentPlaces, WhereAnAgentCanBeToldIsRecordedOnceBesideItsHandle) {
   AgentPlaces places;
@@ -18,8 +19,9 @@ TEST(AgentPlaces, WhereAnAgentCanBeToldIsRecordedOnceBesideItsHandle) {
   const cluster::Whereabouts started = places.started(kFirst, 1, {{"container", "c7"}});
   EXPECT_EQ(started.handle, (base::Json{{"container", "c7"}}));
   EXPECT_EQ(places.container_of(kFirst), "c7");
-  const base::Json both{{"container", "c7"},
-                        {"control", {{"host", "h"}, {"port", 4713}, {"fingerprint", "ab"}}}};
+  const base::Json both{
+      {"container", "c7"},
+      {"control", {{"host", "h"}, {"port", 4713}, {"fingerprint", kFingerprint}}}};
   const auto reported = places.reported(kFirst, {"h", 40'000}, kControl);
   ASSERT_TRUE(reported);
   EXPECT_EQ(reported->task, kFirst);
@@ -54,18 +56,19 @@ TEST(AgentPlaces, TheAgentOfAnEarlierAttemptIsRecordedAndNotTakenForTheOneThatIs
 
 TEST(AgentPlaces, ANewMasterFindsThoseThatCanBeTold) {
   AgentPlaces places;
-  places.expect(kFirst, 1,
-                {{"control", {{"host", "fd00::1"}, {"port", 4713}, {"fingerprint", "ab"}}}});
+  places.expect(
+      kFirst, 1,
+      {{"control", {{"host", "fd00::1"}, {"port", 4713}, {"fingerprint", kFingerprint}}}});
   places.expect(kSecond, 1, {{"container", "c8"}});
   const std::map<job::TaskId, net::Endpoint> first{
-      {kFirst, net::Endpoint::on_tls("fd00::1", 4713, "ab")}};
+      {kFirst, net::Endpoint::on_tls("fd00::1", 4713, kFingerprint)}};
   EXPECT_EQ(places.controls(), first);
 }
 
 TEST(AgentPlaces, APlaceWithoutAControlIsNotCalled) {
   for (const base::Json& handle :
        {base::Json(), base::Json{{"container", "c7"}}, base::Json{{"control", 1}},
-        base::Json{{"control", {{"host", "h"}, {"port", 70'000U}, {"fingerprint", "ab"}}}},
+        base::Json{{"control", {{"host", "h"}, {"port", 70'000U}, {"fingerprint", kFingerprint}}}},
         base::Json{{"control", {{"host", "h"}, {"port", 1}}}}}) {
     AgentPlaces places;
     places.expect(kFirst, 1, handle);

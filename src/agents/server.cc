@@ -14,6 +14,7 @@
 #include "wire/messages.h"
 #include "wire/paths.h"
 #include "wire/rendezvous_relay.h"
+#include "wire/rest_bodies.h"
 
 namespace gangrun::agents {
 
@@ -55,16 +56,6 @@ std::optional<std::string> farewell_of(const net::Channel& channel) {
   std::string_view why = std::string_view(*said).substr(wire::kFarewell.size());
   if (why.starts_with(": ")) why.remove_prefix(2);
   return std::string(why);
-}
-
-base::Result<std::string> read_by(const Json& json) {
-  GANGRUN_ASSIGN(std::string by, base::json_member_or<std::string>(json, "by", "a request"));
-  if (by.empty() || by.size() > wire::kMaxByBytes) {
-    return base::invalid_argument(
-        base::format("\"by\" must have from 1 to {} bytes", wire::kMaxByBytes));
-  }
-  // It is shown to people: in logs, in sentences about the job's end, in the notices of pods.
-  return base::printable(by);
 }
 
 }  // namespace
@@ -298,24 +289,21 @@ HttpResponse Server::on_task(const HttpRequest& request) {
 HttpResponse Server::get_task(const job::TaskId& task) const {
   const std::optional<KnownPlace> place = desk_.place(task);
   if (!place) return wire::error_answer(404, "not_found", "the job has no such task");
-  Json json = {{"task", job::to_string(task)}, {"attempt", place->attempt}};
-  json["address"] = place->address ? Json(job::to_string(*place->address)) : Json(nullptr);
-  json["connected"] = place->connected;
+  wire::TaskPlace told{.task = task,
+                       .attempt = place->attempt,
+                       .address = place->address,
+                       .connected = place->connected};
   if (place->address && place->control) {
-    json["control"] = {{"host", place->address->host},
-                       {"port", place->control->port},
-                       {"fingerprint", place->control->fingerprint}};
+    told.control =
+        wire::ControlPlace{place->address->host, place->control->port, place->control->fingerprint};
   }
-  return wire::json_response(200, base::dump_json(json));
+  return wire::json_response(200, base::dump_json(base::to_json(told)));
 }
 
 HttpResponse Server::put_task(const job::TaskId& task, const std::string& body) {
   const auto report = [&]() -> base::Result<> {
-    GANGRUN_ASSIGN(const Json json, wire::parse_body(body, {"attempt", "address"}));
-    GANGRUN_ASSIGN(const int attempt, base::json_member<int>(json, "attempt"));
-    GANGRUN_ASSIGN(const std::string text, base::json_member<std::string>(json, "address"));
-    GANGRUN_ASSIGN(const job::Address address, job::parse_address(text));
-    return desk_.report_place(task, attempt, address);
+    GANGRUN_ASSIGN(const auto place, wire::body_from<wire::PlaceReport>(body));
+    return desk_.report_place(task, place.attempt, place.address);
   };
   const base::Result<> reported = report();
   return reported.ok() ? get_task(task) : wire::error_answer(reported.error());
@@ -334,36 +322,21 @@ void Server::on_ask(const std::string& body, net::Responder responder) {
 }
 
 HttpResponse Server::on_notice(const std::string& body) {
-  const auto read = [&]() -> base::Result<std::string> {
-    GANGRUN_ASSIGN(const Json json, wire::parse_body(body, {"by"}));
-    return read_by(json);
-  };
-  base::Result<std::string> by = read();
-  if (!by.ok()) return wire::error_answer(by.error());
-  callbacks_.ask(cluster::notice_question({.by = *by}), [](const cluster::Answer&) {});
+  const auto asker = wire::body_from<wire::AskedBy>(body);
+  if (!asker.ok()) return wire::error_answer(asker.error());
+  callbacks_.ask(cluster::notice_question({.by = asker->name()}), [](const cluster::Answer&) {});
   return wire::json_response(202, "{}");
 }
 
 HttpResponse Server::on_stop(const std::string& body) {
-  struct Request {
-    bool at_once = false;
-    std::string by;
-  };
-  const auto read = [&]() -> base::Result<Request> {
-    GANGRUN_ASSIGN(const Json json, wire::parse_body(body, {"at_once", "by"}));
-    Request request;
-    GANGRUN_ASSIGN(request.at_once, base::json_member_or<bool>(json, "at_once", false));
-    GANGRUN_ASSIGN(request.by, read_by(json));
-    return request;
-  };
-  base::Result<Request> request = read();
+  const auto request = wire::body_from<wire::StopRequest>(body);
   if (!request.ok()) return wire::error_answer(request.error());
-  callbacks_.stop(request->at_once, std::move(request->by));
+  callbacks_.stop(request->at_once.value_or(false), request->asker.name());
   return wire::json_response(202, "{}");
 }
 
 HttpResponse Server::on_join(const std::string& body) {
-  const auto request = wire::join_request_from(body);
+  const auto request = wire::body_from<wire::JoinRequest>(body);
   if (!request.ok()) return wire::error_answer(request.error());
   // Whoever comes late is told why nobody waits for it.
   if (auto why = callbacks_.over ? callbacks_.over() : std::nullopt) {

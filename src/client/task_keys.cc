@@ -89,10 +89,9 @@ Result<std::vector<std::string>> list_keys(const std::string& address, const std
     if (!keys.empty()) call.query["after"] = keys.back();
     GANGRUN_ASSIGN(const std::string text, ask(address, std::move(call)));
     GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxAnswerBytes));
-    GANGRUN_ASSIGN(const auto next, base::json_member<std::vector<std::string>>(json, "keys"));
-    keys.insert(keys.end(), next.begin(), next.end());
-    GANGRUN_ASSIGN(more, base::json_member<bool>(json, "more"));
-    if (next.empty()) break;
+    GANGRUN_ASSIGN(const auto next, base::from_json<wire::ListedKeys>(json));
+    keys.insert(keys.end(), next.keys.begin(), next.keys.end());
+    more = next.more && !next.keys.empty();
   }
   return keys;
 }

@@ -23,8 +23,8 @@ base::Result<TaskAgent> agent_of(cluster::Job& job, const job::TaskId& task) {
   if (told.is_passing) return base::unavailable(told.refused);
   if (!told.refused.empty()) return never(told.refused);
   GANGRUN_ASSIGN(auto said, base::from_json<wire::ControlAnswer>(told.said));
-  return TaskAgent{std::move(said.host), said.port, std::move(said.fingerprint),
-                   std::move(said.secret)};
+  return TaskAgent{std::move(said.control.host), said.control.port,
+                   std::move(said.control.fingerprint), std::move(said.secret)};
 }
 
 base::Result<std::string> AgentWay::take(const job::TaskStatus* /*task*/,

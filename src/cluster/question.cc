@@ -28,9 +28,10 @@ Question notice_question(const Notice& notice) {
 }
 
 std::string notice_by(const Question& question) {
-  const auto by = base::json_member_or<std::string>(question.about, "by", "a request");
+  const auto notice = base::from_json<Notice>(question.about);
+  const bool has_name = notice.ok() && !notice->by.empty();
   // It is shown to people: in logs, and in sentences about pods.
-  return base::printable(base::shorten(by.value_or("a request"), kMaxNoticeByBytes));
+  return base::printable(base::shorten(has_name ? notice->by : "a request", kMaxNoticeByBytes));
 }
 
 base::Error no_agent_there() {

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/letters.h"
 #include "base/strings.h"
+#include "net/error_body.h"
 
 namespace gangrun::net {
 
@@ -184,15 +185,11 @@ HttpResponse error_response(const base::Error& error) {
 
 namespace {
 
-// The message in a body like {"error": {"message": …}}, which masters and agents send; else the
-// text itself.
+// The message in a body that has one, else the text itself.
 std::string error_text(const std::string& body) {
   if (const auto json = base::parse_json(body, kMaxErrorBodyBytes); json.ok()) {
-    const auto error = json->is_object() ? json->find("error") : json->end();
-    if (json->is_object() && error != json->end()) {
-      auto message = base::json_member<std::string>(*error, "message");
-      if (message.ok()) return *std::move(message);
-    }
+    auto told = base::from_json<ErrorBody>(*json);
+    if (told.ok()) return std::move(told->error.message);
   }
   return std::string(base::trim(body));
 }

@@ -72,21 +72,33 @@ struct Tokens {
   }
 };
 
+// Where an agent is called.
+struct ControlPlace {
+  std::string host;
+  std::uint16_t port = 0;
+  std::string fingerprint;  // of the agent's certificate
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("host", &ControlPlace::host),
+                      base::row("port", &ControlPlace::port, base::Range{1, 65535}),
+                      base::row("fingerprint", &ControlPlace::fingerprint, Fingerprint{}));
+  }
+
+  friend bool operator==(const ControlPlace&, const ControlPlace&) = default;
+};
+
 // To an agent: where it is called (docs/protocols/registry.md, "The control address of an agent").
 // Beside its master it listens there only once it was asked.
 inline constexpr std::string_view kControlKind = "control";
 
 struct ControlAnswer {
-  std::string host;
-  std::uint16_t port = 0;
-  std::string fingerprint;
+  ControlPlace control;
   base::Secret secret;  // of the job: who may ask has it
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
-    return std::tuple(base::row("host", &ControlAnswer::host),
-                      base::row("port", &ControlAnswer::port, base::Range{1, 65535}),
-                      base::row("fingerprint", &ControlAnswer::fingerprint, Fingerprint{}),
+    return std::tuple(base::flat_row(&ControlAnswer::control),
                       base::row("secret", &ControlAnswer::secret));
   }
 };

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "net/error_body.h"
 #include "wire/paths.h"
 
 namespace gangrun::wire {
@@ -64,8 +65,8 @@ HttpResponse json_response(int status, std::string body) {
 }
 
 HttpResponse error_answer(int status, std::string_view code, std::string_view message) {
-  const Json json = {{"error", {{"code", code}, {"message", message}}}};
-  return json_response(status, base::dump_json(json));
+  const net::ErrorBody body{{.code = code, .message = std::string(message)}};
+  return json_response(status, base::dump_json(base::to_json(body)));
 }
 
 HttpResponse error_answer(const base::Error& error) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/described_json.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -40,8 +41,17 @@ net::HttpResponse method_not_allowed(std::string_view allowed);
 // The same for every request.
 net::HttpResponse unauthorized();
 
-// The body of a request: an object with none but these members.
+// An object with none but these members.
 base::Result<base::Json> parse_body(const std::string& body,
                                     const std::vector<std::string>& members);
+
+// The body of a request: an object with none but the members of a T.
+template <base::Described T>
+base::Result<T> body_from(const std::string& body) {
+  std::vector<std::string> members;
+  for (const base::MemberWords& member : base::members_of<T>()) members.push_back(member.key);
+  GANGRUN_ASSIGN(const base::Json json, parse_body(body, members));
+  return base::from_json<T>(json);
+}
 
 }  // namespace gangrun::wire

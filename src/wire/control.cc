@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "base/format.h"
-#include "base/json.h"
 #include "base/strings.h"
 #include "base/unique_fd.h"
 #include "net/certificate.h"
 #include "wire/exec_frames.h"
 #include "wire/paths.h"
+#include "wire/rest_bodies.h"
 
 namespace gangrun::wire {
 
@@ -39,26 +39,6 @@ net::ServerOptions control_options() {
   options.idle_timeout = base::seconds(10);
   options.write_timeout = base::seconds(10);
   return options;
-}
-
-struct Call {
-  job::Address master;
-  int attempt = 0;
-};
-
-base::Result<Call> read_call(const std::string& body) {
-  Call call;
-  GANGRUN_ASSIGN(const base::Json json, parse_body(body, {"host", "port", "attempt"}));
-  GANGRUN_ASSIGN(call.master.host, base::json_member<std::string>(json, "host"));
-  GANGRUN_ASSIGN(call.master.port, base::json_member<std::uint16_t>(json, "port"));
-  GANGRUN_ASSIGN(call.attempt, base::json_member<int>(json, "attempt"));
-  // An address is valid if it is the same when it is written and read again.
-  GANGRUN_ASSIGN(const job::Address read, job::parse_address(job::to_string(call.master)));
-  if (read != call.master) return base::invalid_argument("\"host\" must be a name or an address");
-  if (call.attempt < 1 || call.attempt > kMaxAttempt) {
-    return base::invalid_argument(base::format("\"attempt\" must be from 1 to {}", kMaxAttempt));
-  }
-  return call;
 }
 
 bool is_tunnel(std::string_view path) {
@@ -151,20 +131,21 @@ void ControlServer::on_channel(const HttpRequest& request, std::unique_ptr<net::
 }
 
 HttpResponse ControlServer::on_put_master(const std::string& body) {
-  const base::Result<Call> call = read_call(body);
+  const auto call = body_from<MasterCall>(body);
   if (!call.ok()) return error_answer(call.error());
+  const job::Address master = call->master();
   if (call->attempt < newest_attempt_) {
     logger_.warning("master {} calls from {}, but the job's master is {}", call->attempt,
-                    job::to_string(call->master), newest_attempt_);
+                    job::to_string(master), newest_attempt_);
     return error_answer(
         {base::Code::kAlreadyExists,
          base::format("master {} has been followed by {}", call->attempt, newest_attempt_)});
   }
   if (call->attempt > newest_attempt_) {
-    logger_.info("master {} calls from {}", call->attempt, job::to_string(call->master));
+    logger_.info("master {} calls from {}", call->attempt, job::to_string(master));
   }
   newest_attempt_ = call->attempt;
-  on_master_(call->master);
+  on_master_(master);
   return json_response(200, "{}");
 }
 

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "job/cluster_spec.h"
 #include "job/described.h"
+#include "net/error_body.h"
 #include "wire/answers.h"
 #include "wire/paths.h"
 
@@ -22,13 +23,38 @@ constexpr int kGoneStatus = 410;
 constexpr std::string_view kThereWord = "there";
 constexpr std::string_view kEndedWord = "ended";
 
-// The message of an error as error_answer() writes it.
+// Whether the agent that the task had has ended.
+struct ThereOrEnded {
+  [[nodiscard]] static Json write(bool has_ended) { return has_ended ? kEndedWord : kThereWord; }
+  static Result<> read(const Json& json, std::string_view key, bool& has_ended) {
+    std::string state;
+    GANGRUN_TRY(base::JsonOf<std::string>::read(json, key, state));
+    has_ended = state == kEndedWord;
+    return {};
+  }
+  [[nodiscard]] static std::string bounds() { return "as there or ended"; }
+};
+
+// The body of the answer for a task that has, or had, an agent.
+struct HasAgent {
+  bool has_ended = false;
+  std::string reason;
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("state", &HasAgent::has_ended, ThereOrEnded{}),
+                      base::row("reason", &HasAgent::reason));
+  }
+};
+
+// The whole message of an error as error_answer() writes it.
 std::string told_message(const net::HttpResponse& response) {
-  const base::Error error = net::error_of(response);
   const auto json = base::parse_json(response.body, kMaxRequestBytes);
-  if (!json.ok() || !json->is_object() || !json->contains("error")) return error.message;
-  const auto message = base::json_member<std::string>(json->at("error"), "message");
-  return message.ok() ? *message : error.message;
+  if (json.ok()) {
+    auto told = base::from_json<net::ErrorBody>(*json);
+    if (told.ok()) return std::move(told->error.message);
+  }
+  return net::error_of(response).message;
 }
 
 Result<JoinAnswer> answer_of(const net::HttpResponse& response) {
@@ -39,9 +65,9 @@ Result<JoinAnswer> answer_of(const net::HttpResponse& response) {
   }
   if (response.status == kThereStatus) {
     GANGRUN_ASSIGN(const Json json, base::parse_json(response.body, kMaxRequestBytes));
-    GANGRUN_ASSIGN(answer.reason, base::json_member<std::string>(json, "reason"));
-    GANGRUN_ASSIGN(const auto state, base::json_member<std::string>(json, "state"));
-    answer.state = state == kEndedWord ? JoinState::kWasThere : JoinState::kThere;
+    GANGRUN_ASSIGN(auto told, base::from_json<HasAgent>(json));
+    answer.reason = std::move(told.reason);
+    answer.state = told.has_ended ? JoinState::kWasThere : JoinState::kThere;
     return answer;
   }
   answer.reason = told_message(response);
@@ -64,19 +90,13 @@ Result<> JoinRequest::complete() const {
       base::format("\"host\": {} is not a host's name or address", base::shell_quote(host)));
 }
 
-Result<JoinRequest> join_request_from(const std::string& body) {
-  GANGRUN_ASSIGN(const Json json, base::parse_json(body, kMaxRequestBytes));
-  return base::from_json<JoinRequest>(json);
-}
-
 net::HttpResponse response_of(const JoinAnswer& answer) {
   switch (answer.state) {
     case JoinState::kJoined: return json_response(200, base::dump_json(answer.agent_config));
     case JoinState::kThere:
     case JoinState::kWasThere: {
-      const auto state = answer.state == JoinState::kThere ? kThereWord : kEndedWord;
-      return json_response(kThereStatus,
-                           base::dump_json(Json{{"state", state}, {"reason", answer.reason}}));
+      const HasAgent told{answer.state == JoinState::kWasThere, answer.reason};
+      return json_response(kThereStatus, base::dump_json(base::to_json(told)));
     }
     case JoinState::kUnknownTask: return error_answer(404, "not_found", answer.reason);
     case JoinState::kJobHasEnded: return error_answer(kGoneStatus, "gone", answer.reason);

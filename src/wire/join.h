@@ -43,9 +43,6 @@ struct JoinRequest {
   friend bool operator==(const JoinRequest&, const JoinRequest&) = default;
 };
 
-// From the body of a request.
-base::Result<JoinRequest> join_request_from(const std::string& body);
-
 enum class JoinState {
   kJoined,       // it is the one: its agent's configuration is in the answer
   kThere,        // the task has an agent: nothing is to be started

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "job/described.h"
+#include "wire/answers.h"
 
 namespace gangrun::wire {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 JoinRequest sample() { return {{"worker", 2}, 1, "executor 4", "10.0.0.7", "as Spark calls it"}; }
 
 TEST(Join, ARequestComesThroughAsItIs) {
-  const auto read = join_request_from(base::dump_json(base::to_json(sample())));
+  const auto read = body_from<JoinRequest>(base::dump_json(base::to_json(sample())));
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(*read, sample());
 }
@@ -20,7 +21,7 @@ TEST(Join, ARequestThatIsNoneNamesTheMember) {
   const auto error_of = [](const char* key, const base::Json& value) {
     base::Json json = base::to_json(sample());
     json[key] = value;
-    const auto read = join_request_from(base::dump_json(json));
+    const auto read = body_from<JoinRequest>(base::dump_json(json));
     return read.ok() ? std::string() : read.error().message;
   };
   EXPECT_THAT(error_of("host", ""), testing::HasSubstr("\"host\": '' is not a host's name"));

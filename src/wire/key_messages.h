@@ -97,6 +97,17 @@ struct KeyAnswer {
   friend bool operator==(const KeyAnswer&, const KeyAnswer&) = default;
 };
 
+// The answer of an agent to a process of its task that lists keys.
+struct ListedKeys {
+  std::vector<std::string> keys;  // in order
+  bool more = false;
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("keys", &ListedKeys::keys), base::row("more", &ListedKeys::more));
+  }
+};
+
 // One process of the task has come to a barrier, and waits there as long as this question does.
 struct BarrierQuestion {
   std::string name;

@@ -9,6 +9,7 @@
 #include "job/described.h"
 #include "net/http.h"
 #include "wire/paths.h"
+#include "wire/rest_bodies.h"
 
 namespace gangrun::wire {
 
@@ -53,7 +54,8 @@ base::Result<job::JobStatus> fetch_status(const net::Endpoint& endpoint, const b
 
 base::Result<> request_stop(const net::Endpoint& endpoint, const base::Secret& secret, bool at_once,
                             const std::string& by, base::Instant deadline) {
-  GANGRUN_TRY(post(endpoint, secret, kStopPath, Json{{"at_once", at_once}, {"by", by}}, deadline));
+  GANGRUN_TRY(
+      post(endpoint, secret, kStopPath, base::to_json(StopRequest{at_once, {by}}), deadline));
   return {};
 }
 
@@ -66,7 +68,8 @@ base::Result<cluster::Answer> ask(const net::Endpoint& endpoint, const base::Sec
   }
   const bool is_unknown = response.error().code == base::Code::kNotFound;
   if (!is_unknown || question.kind != cluster::kNotice) return response.error();
-  GANGRUN_TRY(post(endpoint, secret, kNoticePath, question.about, deadline));
+  GANGRUN_ASSIGN(const auto notice, base::from_json<cluster::Notice>(question.about));
+  GANGRUN_TRY(post(endpoint, secret, kNoticePath, base::to_json(AskedBy{notice.by}), deadline));
   return cluster::Answer{};
 }
 
@@ -116,8 +119,7 @@ base::Result<> call_back(const net::Endpoint& agent, const base::Secret& secret,
   request.method = "PUT";
   request.path = kMasterPath;
   request.headers.add("Content-Type", "application/json");
-  request.body =
-      base::dump_json(Json{{"host", master.host}, {"port", master.port}, {"attempt", attempt}});
+  request.body = base::dump_json(base::to_json(MasterCall{master.host, master.port, attempt}));
   GANGRUN_TRY(send(agent, secret, std::move(request), deadline));
   return {};
 }

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "base/described.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "job/cluster_spec.h"
+#include "job/described.h"
+#include "job/task_id.h"
+#include "wire/agent_questions.h"
+#include "wire/message_forms.h"
+
+// The bodies of the REST interfaces of a registry and of an agent (docs/protocols/registry.md), but
+// for those of questions, of kept lines (kept_lines.h) and of tasks that join (join.h).
+namespace gangrun::wire {
+
+// Somebody's name: it has from 1 to kMaxByBytes.
+struct ByForm {
+  [[nodiscard]] static base::Json write(const std::string& by) { return by; }
+  base::Result<> read(const base::Json& json, std::string_view key, std::string& by) const;
+  [[nodiscard]] static std::string bounds();
+  template <typename T>
+  [[nodiscard]] T sample() const {
+    return "a";
+  }
+};
+
+// Who asks. Also the whole body of a notice, as masters of 0.1.0 take one.
+struct AskedBy {
+  std::optional<std::string> by{};
+
+  static constexpr auto rows() {
+    return std::tuple(base::row_or_null("by", &AskedBy::by, ByForm{}));
+  }
+  // Fit to be shown to people: in logs, in sentences about the job's end, in the notices of pods.
+  [[nodiscard]] std::string name() const;
+};
+
+// Asks for the end of the job.
+struct StopRequest {
+  std::optional<bool> at_once{};  // none: in order
+  AskedBy asker{};
+
+  static constexpr auto rows() {
+    return std::tuple(base::row_or_null("at_once", &StopRequest::at_once),
+                      base::flat_row(&StopRequest::asker));
+  }
+};
+
+// The address of a task that has no agent of ours.
+struct PlaceReport {
+  int attempt = 0;
+  job::Address address;
+
+  static constexpr auto rows() {
+    return std::tuple(base::row("attempt", &PlaceReport::attempt),
+                      base::row("address", &PlaceReport::address));
+  }
+};
+
+// All that the registry tells of the place of a task.
+struct TaskPlace {
+  job::TaskId task;
+  int attempt = 1;
+  std::optional<job::Address> address{};
+  bool connected = false;  // an agent's session is open
+  std::optional<ControlPlace> control{};
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("task", &TaskPlace::task), base::row("attempt", &TaskPlace::attempt),
+        base::row_or_null("address", &TaskPlace::address),
+        base::row("connected", &TaskPlace::connected), base::row("control", &TaskPlace::control));
+  }
+};
+
+// Tells an agent where the job's master with this number is now.
+struct MasterCall {
+  std::string host;
+  std::uint16_t port = 0;
+  int attempt = 0;
+
+  static constexpr auto rows() {
+    return std::tuple(base::row("host", &MasterCall::host), base::row("port", &MasterCall::port),
+                      base::row("attempt", &MasterCall::attempt, kAttemptForm));
+  }
+  [[nodiscard]] base::Result<> complete() const;
+  [[nodiscard]] job::Address master() const { return {host, port}; }
+};
+
+}  // namespace gangrun::wire
