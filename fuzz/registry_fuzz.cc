@@ -85,12 +85,12 @@ class Watcher final : public agents::DeskOutput {
     told(event);
   }
 
-  void told(const agents::Reported& event) { attach(event.task); }
-  void told(const agents::Reattached& event) { attach(event.task); }
-  void told(const agents::SessionLost& event) {
+  void told(const agents::PlaceReported& event) { attach(event.task); }
+  void told(const agents::AgentReattached& event) { attach(event.task); }
+  void told(const agents::SessionEnded& event) {
     GANGRUN_CHECK(attached.erase(event.task) == 1, job::to_string(event.task));
   }
-  void told(const agents::Started& event) {
+  void told(const agents::ProcessStarted& event) {
     GANGRUN_CHECK(started_.emplace(event.task, event.attempt).second, event.attempt);
   }
   void told(const job::Exited& event) {

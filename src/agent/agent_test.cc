@@ -104,7 +104,7 @@ class AgentTest : public testing::Test {
   }
   // Starts the command, when the agent has reported.
   void start_run() {
-    const auto reported = wait_for<agents::Reported>();
+    const auto reported = wait_for<agents::PlaceReported>();
     agent_pid_ = static_cast<pid_t>(reported.pid);
     server_->publish({1, {{"worker", {reported.address}}}});
     EXPECT_TRUE(server_->send_start(kWorker, 1, 0));
@@ -130,7 +130,7 @@ class AgentTest : public testing::Test {
   // The exit status of the agent, as its guardian ends with it. It takes leave of the registry
   // before.
   int exit_status() {
-    wait_for<agents::SessionLost>();
+    wait_for<agents::SessionEnded>();
     const int status = family_->guardian_status();
     EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
     return WEXITSTATUS(status);
@@ -176,7 +176,7 @@ TEST_F(AgentTest, RunsTheCommandTellsItsEndAndEndsWhenItIsTold) {
   EXPECT_EQ(exited.report.why.code, 3);
   EXPECT_THAT(lines(), Contains("hello"));
   EXPECT_TRUE(server_->send_end(kWorker, seconds(20)));
-  EXPECT_TRUE(wait_for<agents::SessionLost>().farewell.has_value());
+  EXPECT_TRUE(wait_for<agents::SessionEnded>().farewell.has_value());
   EXPECT_EQ(exit_status(), 0);
 }
 
@@ -197,7 +197,7 @@ TEST_F(AgentTest, AnEndStopsTheRunAndTellsHowItEnded) {
   wait_for_line("ready");
   EXPECT_TRUE(server_->send_end(kWorker, seconds(20)));
   EXPECT_EQ(wait_for<job::Exited>().report.why.code, 4);
-  EXPECT_TRUE(wait_for<agents::SessionLost>().farewell.has_value());
+  EXPECT_TRUE(wait_for<agents::SessionEnded>().farewell.has_value());
   EXPECT_EQ(exit_status(), 0);
 }
 
@@ -286,7 +286,7 @@ TEST_F(AgentTest, WhatIsSaidAfterThePlaceEndedTheTaskIsNoTrouble) {
   EXPECT_TRUE(std::filesystem::exists(folder_ + "/saved"));
   EXPECT_THAT(*base::read_file(config_.log_prefix + ".out", 1000), HasSubstr("saves"));
   // The master hears it from the place.
-  EXPECT_FALSE(wait_for<agents::SessionLost>().farewell.has_value());
+  EXPECT_FALSE(wait_for<agents::SessionEnded>().farewell.has_value());
   for (const agents::DeskEvent& event : events_) {
     EXPECT_FALSE(std::holds_alternative<job::Exited>(event));
   }

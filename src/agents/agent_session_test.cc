@@ -176,8 +176,8 @@ TEST_F(AgentSessionTest, WhatHappenedMeanwhileIsToldToTheMasterThatComesBack) {
   serve(seconds(60), 1, 1);
   wait_for_events(3);
   EXPECT_EQ(names_of(events), "reattached started log");
-  EXPECT_EQ(events[0], DeskEvent(Reattached{job::kWorker0, 1, wire::kTaskHome, 99,
-                                            wire::AgentState::kRunning, 1, 1234}));
+  EXPECT_EQ(events[0], DeskEvent(AgentReattached{job::kWorker0, 1, wire::kTaskHome, 99,
+                                                 wire::AgentState::kRunning, 1, 1234}));
   EXPECT_TRUE(server->send_start(job::kWorker0, 1, 0));  // has it, so nothing happens
 
   server.reset();
@@ -214,7 +214,7 @@ TEST_F(AgentSessionTest, AnExitAndANewPortAreBothToldInTheirOrder) {
   serve(seconds(60), 1, 1);
   wait_for_events(3);
   EXPECT_EQ(names_of(events), "reattached exited reported");
-  EXPECT_EQ(events[2], DeskEvent(Reported{job::kWorker0, 1, kElsewhere, 99}));
+  EXPECT_EQ(events[2], DeskEvent(PlaceReported{job::kWorker0, 1, kElsewhere, 99}));
   wait("a heartbeat", [&, before = heartbeats] { return heartbeats > before; });
   server->publish(spec(2, kElsewhere));
   server->send_start(job::kWorker0, 2, 1);
@@ -234,7 +234,7 @@ TEST_F(AgentSessionTest, ASpecOfBeforeThePortChangedIsAnsweredAsALostPort) {
   EXPECT_THAT(told, ElementsAre("outdated"));
   wait_for_events(3);
   EXPECT_EQ(names_of(events), "reported port_lost reported");
-  EXPECT_EQ(events[2], DeskEvent(Reported{job::kWorker0, 1, kElsewhere, 99}));
+  EXPECT_EQ(events[2], DeskEvent(PlaceReported{job::kWorker0, 1, kElsewhere, 99}));
 }
 
 TEST_F(AgentSessionTest, LinesThatFindNoPlaceAreCounted) {

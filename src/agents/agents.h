@@ -90,18 +90,18 @@ class Agents final : public cluster::Tasks {
   };
 
   void on_starter(const cluster::Event& event);
-  void on(const cluster::Allocated& event);
+  void on(const cluster::AgentAllocated& event);
   void on(const cluster::PreemptionNotice& event);
   void on(const job::AgentEnded& event);
   void on_agent(DeskEvent event);
-  void on(const Reported& event);
-  void on(const Reattached& event);
-  void on(const Started& event);
+  void on(const PlaceReported& event);
+  void on(const AgentReattached& event);
+  void on(const ProcessStarted& event);
   void on(const job::Exited& event);
   void on(const Heartbeat& event);
   void on(const LogLines& event);
   void on(const PortLost& event);
-  void on(const SessionLost& event);
+  void on(const SessionEnded& event);
   void on(FiguresTold& event);
   void on(const Asked& event);
   void on(const Answered& event);

@@ -22,7 +22,7 @@ void Agents::on_starter(const cluster::Event& event) {
              event);
 }
 
-void Agents::on(const cluster::Allocated& event) {
+void Agents::on(const cluster::AgentAllocated& event) {
   emit(gang::Allocated{event.task, event.attempt, event.host},
        places_.started(event.task, event.attempt, event.handle));
 }
@@ -49,7 +49,7 @@ void Agents::on_agent(DeskEvent event) {
   std::visit([this](auto& each) { on(each); }, event);
 }
 
-void Agents::on(const Reported& event) {
+void Agents::on(const PlaceReported& event) {
   cluster::TaskFacts& facts = facts_[event.task].told;
   facts.more_ports = event.more_ports;
   facts.address_reason = event.address_reason;
@@ -59,7 +59,7 @@ void Agents::on(const Reported& event) {
   begin_session(event.task);
 }
 
-void Agents::on(const Reattached& event) {
+void Agents::on(const AgentReattached& event) {
   Facts& facts = facts_[event.task];
   facts.told.more_ports = event.more_ports;
   facts.told.address_reason = event.address_reason;
@@ -102,7 +102,7 @@ void Agents::tell_tokens(const job::TaskId& task) {
   });
 }
 
-void Agents::on(const Started& event) {
+void Agents::on(const ProcessStarted& event) {
   if (event.attempt > 1) results_.forget(event.task);
   Facts& facts = facts_[event.task];
   facts.told.figures.clear();
@@ -172,7 +172,7 @@ void Agents::on(const PortLost& event) {
   emit(job::Exited{event.task, event.attempt, report, clock_.now()});
 }
 
-void Agents::on(const SessionLost& event) {
+void Agents::on(const SessionEnded& event) {
   questions_.on_session_lost(event.task);
   keys_.on_session_lost(event.task);
   starter_->on_session_lost(event.task, event.farewell);

@@ -254,7 +254,7 @@ TEST_F(MovingMasterTest, TheRunGoesOnUnderAMasterAtAnotherAddress) {
   serve("127.0.0.1");
   open_agent();
   wait_for_events(1);
-  const auto reported = std::get<Reported>(events[0]);
+  const auto reported = std::get<PlaceReported>(events[0]);
   ASSERT_TRUE(reported.control);
   ASSERT_TRUE(server->send_start(job::kWorker0, 1, 0));
   wait_for_events(2);
@@ -265,11 +265,11 @@ TEST_F(MovingMasterTest, TheRunGoesOnUnderAMasterAtAnotherAddress) {
   serve("127.0.0.2");
   ASSERT_TRUE(call_agent(*reported.control, 2).ok());
   wait_for_events(2);
-  const auto back = std::get<Reattached>(events[0]);
+  const auto back = std::get<AgentReattached>(events[0]);
   EXPECT_EQ(back.state, wire::AgentState::kRunning);
   EXPECT_EQ(back.user_pid, 1234);
   EXPECT_EQ(back.control, reported.control);
-  EXPECT_EQ(events[1], DeskEvent(Started{job::kWorker0, 1, 1, 1234}));
+  EXPECT_EQ(events[1], DeskEvent(ProcessStarted{job::kWorker0, 1, 1, 1234}));
   EXPECT_EQ(starts, 1);
   EXPECT_THAT(ends, IsEmpty());
 }
@@ -279,7 +279,7 @@ TEST_F(MovingMasterTest, AMasterThatStillAnswersIsLeftForTheOneThatFollowsIt) {
   serve("127.0.0.1");
   open_agent();
   wait_for_events(1);
-  const wire::ControlAddress address = *std::get<Reported>(events[0]).control;
+  const wire::ControlAddress address = *std::get<PlaceReported>(events[0]).control;
   net::Server follower(loop);
   const auto port = follower.listen_tls("127.0.0.2", 0, certificate);
   ASSERT_TRUE(port.ok());
@@ -291,7 +291,7 @@ TEST_F(MovingMasterTest, AMasterThatStillAnswersIsLeftForTheOneThatFollowsIt) {
   ASSERT_TRUE(call_agent(address, 2).ok());
   wait("the session with the new one", [&] { return !channels.empty(); });
   wait_for_events(2);
-  EXPECT_TRUE(std::holds_alternative<SessionLost>(events[1]));
+  EXPECT_TRUE(std::holds_alternative<SessionEnded>(events[1]));
   EXPECT_FALSE(session->is_attached());
   EXPECT_THAT(ends, IsEmpty());
 }

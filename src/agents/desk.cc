@@ -217,24 +217,24 @@ void Desk::attach(wire::SessionId id, Session& session, const wire::ReportMessag
   send(id, wire::WelcomeMessage{options_.heartbeat, options_.master_lost});
   const bool is_current = has_run && message.run_attempt == current;
   if (known) {
-    output_.event(Reattached{message.task, current, message.address, message.pid,
-                             is_current ? message.state : wire::AgentState::kWaiting,
-                             is_current ? message.generation : 0, message.user_pid,
-                             message.more_ports, message.address_reason, message.control});
+    output_.event(AgentReattached{message.task, current, message.address, message.pid,
+                                  is_current ? message.state : wire::AgentState::kWaiting,
+                                  is_current ? message.generation : 0, message.user_pid,
+                                  message.more_ports, message.address_reason, message.control});
   }
   if (moved) {
-    output_.event(Reported{message.task, current, message.address, message.pid, message.more_ports,
-                           message.address_reason, message.control});
+    output_.event(PlaceReported{message.task, current, message.address, message.pid,
+                                message.more_ports, message.address_reason, message.control});
   }
   if (!is_current) return;
   if (message.state == wire::AgentState::kRunning) {
-    tell_started(Started{message.task, current, message.generation, message.user_pid});
+    tell_started(ProcessStarted{message.task, current, message.generation, message.user_pid});
   } else if (message.exit) {
     tell_exited(job::Exited{message.task, current, message.exit->report, now - message.exit->ago});
   }
 }
 
-void Desk::tell_started(Started event) {
+void Desk::tell_started(ProcessStarted event) {
   Expected& expected = expected_.at(event.task);
   if (event.attempt != expected.attempt || expected.started_attempt >= event.attempt) return;
   expected.started_attempt = event.attempt;
@@ -266,8 +266,8 @@ void Desk::new_address(Session& session, const wire::ReportMessage& message) {
   session.attempt = message.attempt;
   session.generation = 0;
   session.port_lost = false;
-  output_.event(Reported{message.task, expected.attempt, message.address, message.pid,
-                         message.more_ports, message.address_reason, message.control});
+  output_.event(PlaceReported{message.task, expected.attempt, message.address, message.pid,
+                              message.more_ports, message.address_reason, message.control});
 }
 
 bool Desk::is_current(const Session& session, std::string_view what, int attempt, int generation) {
@@ -293,7 +293,7 @@ void Desk::handle(wire::SessionId, Session& session, const wire::StartedMessage&
                     "started without being told to");
   }
   session.phase = Phase::kRunning;
-  tell_started(Started{session.task, session.attempt, message.generation, message.pid});
+  tell_started(ProcessStarted{session.task, session.attempt, message.generation, message.pid});
 }
 
 void Desk::handle(wire::SessionId, Session& session, const wire::ExitedMessage& message,
@@ -371,7 +371,7 @@ base::Result<> Desk::report_place(const job::TaskId& task, int attempt,
   }
   expected.address = address;
   expected.by_rest = true;
-  output_.event(Reported{task, expected.attempt, address, 0});
+  output_.event(PlaceReported{task, expected.attempt, address, 0});
   return {};
 }
 
@@ -446,7 +446,7 @@ void Desk::refuse(wire::SessionId id, const std::string& reason, bool retry) {
   output_.close(id, reason);
 }
 
-std::optional<SessionLost> Desk::remove(wire::SessionId id) {
+std::optional<SessionEnded> Desk::remove(wire::SessionId id) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return std::nullopt;
   const Session session = std::move(found->second);
@@ -457,7 +457,7 @@ std::optional<SessionLost> Desk::remove(wire::SessionId id) {
   const auto expected = expected_.find(session.task);
   if (expected == expected_.end() || expected->second.session != id) return std::nullopt;
   expected->second.session.reset();
-  return SessionLost{session.task, expected->second.attempt, session.renewed_at, {}};
+  return SessionEnded{session.task, expected->second.attempt, session.renewed_at, {}};
 }
 
 std::pair<wire::SessionId, Desk::Session*> Desk::session_of(const job::TaskId& task) {

@@ -35,11 +35,12 @@ inline constexpr std::chrono::milliseconds kMaxLateness = std::chrono::seconds(1
 inline constexpr std::size_t kMaxLoggedOffences = 1000;
 
 // In every event, `attempt` is the task's current one: of expect(), or of the last send_start().
-// job::Exited (job/ends.h) comes at most once for an attempt.
+// job::Exited (job/ends.h) comes at most once for an attempt. The gang's events (gang/event.h) are
+// made of these, which also say what the gang need not know.
 
 // A task is at a place and waits for the cluster spec: for the first time, or (its port was lost)
 // at a new address. From an agent, or by REST, then with pid 0.
-struct Reported {
+struct PlaceReported {
   job::TaskId task;
   int attempt = 1;
   job::Address address;
@@ -48,12 +49,13 @@ struct Reported {
   std::string address_reason{};
   std::optional<wire::ControlAddress> control{};
 
-  friend bool operator==(const Reported&, const Reported&) = default;
+  friend bool operator==(const PlaceReported&, const PlaceReported&) = default;
 };
 
 // A task that this desk or its predecessor knew has a session again. What its agent says of the
-// current attempt, and was not told before, follows at once as Started, Exited or Reported.
-struct Reattached {
+// current attempt, and was not told before, follows at once as ProcessStarted, Exited or
+// PlaceReported.
+struct AgentReattached {
   job::TaskId task;
   int attempt = 1;
   job::Address address;
@@ -66,17 +68,17 @@ struct Reattached {
   std::string address_reason{};
   std::optional<wire::ControlAddress> control{};
 
-  friend bool operator==(const Reattached&, const Reattached&) = default;
+  friend bool operator==(const AgentReattached&, const AgentReattached&) = default;
 };
 
 // At most once for an attempt.
-struct Started {
+struct ProcessStarted {
   job::TaskId task;
   int attempt = 1;
   int generation = 1;
   std::int64_t pid = 0;
 
-  friend bool operator==(const Started&, const Started&) = default;
+  friend bool operator==(const ProcessStarted&, const ProcessStarted&) = default;
 };
 
 struct Heartbeat {
@@ -108,7 +110,7 @@ struct PortLost {
   friend bool operator==(const PortLost&, const PortLost&) = default;
 };
 
-struct SessionLost {
+struct SessionEnded {
   job::TaskId task;
   int attempt = 1;
   // When the agent's lease was last renewed, by this host's clock: one lease later the agent has
@@ -117,7 +119,7 @@ struct SessionLost {
   // The agent's words as it left; none where the connection broke.
   std::optional<std::string> farewell{};
 
-  friend bool operator==(const SessionLost&, const SessionLost&) = default;
+  friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
 };
 
 struct FiguresTold {
@@ -144,8 +146,9 @@ struct Answered {
   friend bool operator==(const Answered&, const Answered&) = default;
 };
 
-using DeskEvent = std::variant<Reported, Reattached, Started, job::Exited, Heartbeat, LogLines,
-                               PortLost, SessionLost, FiguresTold, Asked, Answered>;
+using DeskEvent =
+    std::variant<PlaceReported, AgentReattached, ProcessStarted, job::Exited, Heartbeat, LogLines,
+                 PortLost, SessionEnded, FiguresTold, Asked, Answered>;
 
 // Carries out the desk's decisions. Each call may call the desk again; the desk has finished its
 // own change by then.
@@ -208,8 +211,8 @@ class Desk {
 
   // The next attempt begins with its start; `attempt` is at least the current one. True if the
   // agent has it, or will have it by its session (a generation has one spec); false if there is no
-  // session: after Reattached it is to be sent again, which is harmless. What the agent is known to
-  // have already is not sent twice.
+  // session: after AgentReattached it is to be sent again, which is harmless. What the agent is
+  // known to have already is not sent twice.
   bool send_start(const job::TaskId& task, int attempt, int restarts, Starts& starts);
   // To the session of a task; false if there is none. Where an agent was never told of the current
   // attempt, nothing is sent: Exited follows at once.
@@ -257,7 +260,7 @@ class Desk {
   struct Expected {
     int agent_attempt = 1;
     int attempt = 1;  // current, not less than the agent's
-    // The last attempts of which Started and Exited were told.
+    // The last attempts of which ProcessStarted and Exited were told.
     int started_attempt = 0;
     int exited_attempt = 0;
     std::optional<job::Address> address;
@@ -297,7 +300,7 @@ class Desk {
   void attach(wire::SessionId id, Session& session, const wire::ReportMessage& message,
               base::Instant now);
   // Events of the current attempt that were not told before.
-  void tell_started(Started event);
+  void tell_started(ProcessStarted event);
   void tell_exited(job::Exited event);
   void new_address(Session& session, const wire::ReportMessage& message);
   // Why the store did not do it, or nothing; a get that waits is not answered.
@@ -313,7 +316,7 @@ class Desk {
   void send(wire::SessionId id, const wire::MasterMessage& message);
   void refuse(wire::SessionId id, const std::string& reason, bool retry);
   // Forgets a session; what it held, if the task still expects it.
-  std::optional<SessionLost> remove(wire::SessionId id);
+  std::optional<SessionEnded> remove(wire::SessionId id);
   [[nodiscard]] base::Duration patience(const Session& session) const;
   std::pair<wire::SessionId, Session*> session_of(const job::TaskId& task);
   void log_once(Offence offence, const std::string& who, std::string_view what);

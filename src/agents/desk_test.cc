@@ -53,7 +53,7 @@ TEST_F(DeskTest, AFirstReportIsWelcomed) {
   ASSERT_EQ(out.sent.size(), 1U);
   EXPECT_EQ(out.sent[0].second,
             wire::MasterMessage(wire::WelcomeMessage{milliseconds(1000), milliseconds(60'000)}));
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 2, wire::kTaskHome, 99})));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(PlaceReported{kWorker0, 2, wire::kTaskHome, 99})));
   EXPECT_EQ(desk.place(kWorker0), (KnownPlace{2, wire::kTaskHome, true, false}));
   EXPECT_EQ(desk.place({"worker", 1}), std::nullopt);
 }
@@ -75,21 +75,21 @@ TEST_F(DeskTest, ASecondSessionIsRefusedWhileTheFirstIsOpenAndWelcomeAfterwards)
   desk.on_closed(2);
   EXPECT_THAT(out.events, IsEmpty());
   desk.on_closed(1);
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(SessionLost{kWorker0, 2, now - seconds(1)})));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(SessionEnded{kWorker0, 2, now - seconds(1)})));
   EXPECT_FALSE(start(1));
   out.clear();
   wire::ReportMessage again = report(wire::AgentState::kExited, 1);
   attach(3, again);
   EXPECT_THAT(out.events,
-              ElementsAre(DeskEvent(Reattached{kWorker0, 2, wire::kTaskHome, 99,
-                                               wire::AgentState::kExited, 1, 0}),
+              ElementsAre(DeskEvent(AgentReattached{kWorker0, 2, wire::kTaskHome, 99,
+                                                    wire::AgentState::kExited, 1, 0}),
                           DeskEvent(job::Exited{kWorker0, 2, {}, now - milliseconds(500)})));
   out.clear();
   desk.on_closed(3);
   attach(4, again);  // the exit is told once
-  EXPECT_THAT(out.events, ElementsAre(testing::VariantWith<SessionLost>(testing::_),
-                                      DeskEvent(Reattached{kWorker0, 2, wire::kTaskHome, 99,
-                                                           wire::AgentState::kExited, 1, 0})));
+  EXPECT_THAT(out.events, ElementsAre(testing::VariantWith<SessionEnded>(testing::_),
+                                      DeskEvent(AgentReattached{kWorker0, 2, wire::kTaskHome, 99,
+                                                                wire::AgentState::kExited, 1, 0})));
 }
 
 TEST_F(DeskTest, ANewAttemptTakesThePlaceOfTheOld) {
@@ -105,7 +105,7 @@ TEST_F(DeskTest, ANewAttemptTakesThePlaceOfTheOld) {
   wire::ReportMessage newer = report();
   newer.attempt = 3;
   attach(3, newer);
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 3, wire::kTaskHome, 99})));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(PlaceReported{kWorker0, 3, wire::kTaskHome, 99})));
 }
 
 // An agent serves the next attempt of its task too. Where the start of it was lost with the
@@ -120,8 +120,9 @@ TEST_F(DeskTest, ALaterAttemptRunsInTheSameAgent) {
   EXPECT_FALSE(desk.send_start(kWorker0, 3, 1, starts));
   out.clear();
   attach(2, report(wire::AgentState::kExited, 1));
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reattached{kWorker0, 3, wire::kTaskHome, 99,
-                                                           wire::AgentState::kWaiting, 0, 0})));
+  EXPECT_THAT(out.events,
+              ElementsAre(DeskEvent(AgentReattached{kWorker0, 3, wire::kTaskHome, 99,
+                                                    wire::AgentState::kWaiting, 0, 0})));
   out.clear();
   EXPECT_TRUE(desk.send_start(kWorker0, 3, 1, starts));
   EXPECT_TRUE(desk.send_start(kWorker0, 3, 1, starts));
@@ -129,7 +130,7 @@ TEST_F(DeskTest, ALaterAttemptRunsInTheSameAgent) {
   frame(2, wire::ExitedMessage{2, 1, {}});  // late
   EXPECT_THAT(out.events, IsEmpty());
   frame(2, wire::StartedMessage{3, 1, 6});
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Started{kWorker0, 3, 1, 6})));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(ProcessStarted{kWorker0, 3, 1, 6})));
   out.clear();
   EXPECT_TRUE(desk.send_start(kWorker0, 3, 1, starts));
   EXPECT_THAT(out.sent, IsEmpty());
@@ -164,7 +165,7 @@ TEST_F(DeskTest, HeartbeatsKeepASessionAndAreAnswered) {
   now += milliseconds(1000) * kMissedHeartbeats;
   desk.on_time(now);
   EXPECT_EQ(out.closed.size(), 1U);
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(SessionLost{kWorker0, 2, renewed})));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(SessionEnded{kWorker0, 2, renewed})));
   EXPECT_EQ(desk.session_count(), 0U);
 }
 
@@ -187,19 +188,19 @@ TEST_F(DeskTest, WhatIsSaidOfTheAddressIsHandedOn) {
   message.address_reason = "of eth0";
   message.control = control;
   attach(1, message);
-  const Reported reported{kWorker0, 2, wire::kTaskHome, 99, {7, 8}, "of eth0", control};
+  const PlaceReported reported{kWorker0, 2, wire::kTaskHome, 99, {7, 8}, "of eth0", control};
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(reported)));
   out.clear();
   message.address = kOtherPlace;
   message.more_ports = {9, 10};
   frame(1, message);
-  const Reported moved{kWorker0, 2, kOtherPlace, 99, {9, 10}, "of eth0", control};
+  const PlaceReported moved{kWorker0, 2, kOtherPlace, 99, {9, 10}, "of eth0", control};
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(moved)));
   desk.on_closed(1);
   out.clear();
   attach(2, message);
-  Reattached back{kWorker0, 2, kOtherPlace, 99,       wire::AgentState::kWaiting,
-                  0,        0, {9, 10},     "of eth0"};
+  AgentReattached back{kWorker0, 2, kOtherPlace, 99,       wire::AgentState::kWaiting,
+                       0,        0, {9, 10},     "of eth0"};
   back.control = control;
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(back)));
 }
@@ -215,11 +216,11 @@ TEST_F(DeskTest, ALostPortComesBackWithANewAddress) {
   moved.address = kOtherPlace;
   frame(1, moved);
   EXPECT_THAT(out.events, ElementsAre(DeskEvent(PortLost{kWorker0, 2, 1}),
-                                      DeskEvent(Reported{kWorker0, 2, kOtherPlace, 99})));
+                                      DeskEvent(PlaceReported{kWorker0, 2, kOtherPlace, 99})));
   out.clear();
   EXPECT_TRUE(start(2));
   frame(1, wire::StartedMessage{2, 2, 5});
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Started{kWorker0, 2, 2, 5})));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(ProcessStarted{kWorker0, 2, 2, 5})));
 }
 
 TEST_F(DeskTest, CommandsReachTheSessionOfTheTask) {
@@ -260,7 +261,7 @@ TEST_F(DeskTest, APlaceWithoutAnAgentIsTakenOnce) {
             base::Code::kFailedPrecondition);
   EXPECT_THAT(out.events, IsEmpty());
   EXPECT_TRUE(desk.report_place(kWorker0, 2, wire::kTaskHome).ok());
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 2, wire::kTaskHome, 0})));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(PlaceReported{kWorker0, 2, wire::kTaskHome, 0})));
   EXPECT_EQ(desk.report_place(kWorker0, 2, wire::kTaskHome).error().code,
             base::Code::kAlreadyExists);
   attach(1, report());  // an agent comes too late
@@ -273,7 +274,7 @@ TEST_F(DeskTest, APlaceWithoutAnAgentIsTakenOnce) {
 TEST_F(DeskTest, APlaceWithoutAnAgentIsOfTheCurrentAttempt) {
   desk.set_attempt(kWorker0, 3);
   EXPECT_TRUE(desk.report_place(kWorker0, 2, wire::kTaskHome).ok());
-  EXPECT_THAT(out.events, ElementsAre(DeskEvent(Reported{kWorker0, 3, wire::kTaskHome, 0})));
+  EXPECT_THAT(out.events, ElementsAre(DeskEvent(PlaceReported{kWorker0, 3, wire::kTaskHome, 0})));
 }
 
 TEST_F(DeskTest, EachKindOfOffenceIsLoggedOnceForATask) {

@@ -39,8 +39,8 @@ class ServerLoadTest : public testing::Test {
 
   void SetUp() override {
     server.serve_agents([this](const DeskEvent& event) {
-      if (std::holds_alternative<Reported>(event)) ++reported;
-      if (const auto* gone = std::get_if<SessionLost>(&event)) lost.push_back(gone->task);
+      if (std::holds_alternative<PlaceReported>(event)) ++reported;
+      if (const auto* gone = std::get_if<SessionEnded>(&event)) lost.push_back(gone->task);
       if (const auto* lines = std::get_if<LogLines>(&event)) flooded_lines += lines->lines.size();
     });
     auto certificate = net::make_job_certificate("test", std::chrono::hours(1));

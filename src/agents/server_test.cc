@@ -207,7 +207,7 @@ TEST_F(ServerTest, APlaceIsReportedOnceByRest) {
   EXPECT_EQ(taken.body,
             R"({"task":"worker:0","attempt":2,"address":"10.0.0.7:4711","connected":false})");
   EXPECT_EQ(code_of(ask("PUT", path, good)), "already_exists");
-  EXPECT_THAT(events, ElementsAre(DeskEvent(Reported{job::kWorker0, 2, wire::kTaskHome, 0})));
+  EXPECT_THAT(events, ElementsAre(DeskEvent(PlaceReported{job::kWorker0, 2, wire::kTaskHome, 0})));
 }
 
 TEST_F(ServerTest, TheClusterSpecIsWaitedFor) {
@@ -338,8 +338,8 @@ TEST_F(ServerTest, ASessionThatStaysSilentIsClosed) {
   ASSERT_TRUE(loop.run_until([&] { return closed.has_value(); }, wire::test_deadline()));
   EXPECT_THAT(closed->message, HasSubstr("no heartbeat for too long"));
   EXPECT_THAT(heard, ElementsAre(testing::VariantWith<wire::WelcomeMessage>(testing::_)));
-  EXPECT_THAT(events, ElementsAre(testing::VariantWith<Reported>(testing::_),
-                                  testing::VariantWith<SessionLost>(testing::_)));
+  EXPECT_THAT(events, ElementsAre(testing::VariantWith<PlaceReported>(testing::_),
+                                  testing::VariantWith<SessionEnded>(testing::_)));
 }
 
 TEST_F(ServerTest, TheControlAddressOfAnAgentIsToldOfItsTask) {

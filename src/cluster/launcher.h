@@ -34,7 +34,8 @@ struct Launch {
   base::Json agent_config;
 };
 
-struct Allocated {
+// What gang::Allocated says, and the agent's handle.
+struct AgentAllocated {
   job::TaskId task;
   int attempt = 0;
   std::string host;
@@ -52,7 +53,7 @@ struct PreemptionNotice {
 
 // Every start() is answered by exactly one job::AgentEnded: the agent has ended, and nothing that
 // it started is alive.
-using Event = std::variant<gang::ClusterWaiting, Allocated, PreemptionNotice, job::AgentEnded,
+using Event = std::variant<gang::ClusterWaiting, AgentAllocated, PreemptionNotice, job::AgentEnded,
                            gang::ClusterGone, gang::HostSilent, Remark>;
 
 // A place that starts the agents of tasks. Called on the loop's thread only; events come on

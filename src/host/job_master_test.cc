@@ -125,7 +125,7 @@ class FakeLauncher final : public cluster::Launcher {
     agents_[task] = std::make_unique<Agent>(loop_, logger_, *std::move(config));
     if (!agents_are_slow) agents_[task]->open([this, task, attempt] { end(task, attempt); });
     loop_.post([this, task, attempt] {
-      listener_(cluster::Allocated{task, attempt, "h1", {{"container", task.index}}});
+      listener_(cluster::AgentAllocated{task, attempt, "h1", {{"container", task.index}}});
     });
   }
   void adopt(const job::TaskId& task, int, const base::Json& handle) override {

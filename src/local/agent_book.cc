@@ -72,7 +72,7 @@ void AgentBook::on_started(const AgentKey& key, AgentMark mark) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return;
   mark.host = found->second.host;
-  output_.tell(cluster::Allocated{
+  output_.tell(cluster::AgentAllocated{
       key.first, key.second, mark.host.empty() ? options_.host : mark.host, base::to_json(mark)});
 }
 

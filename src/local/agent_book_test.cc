@@ -29,7 +29,7 @@ std::string words(const cluster::Event& event) {
   return std::visit(
       base::Overloaded{
           [](const gang::ClusterWaiting& waiting) { return "waits: " + waiting.reason; },
-          [](const cluster::Allocated& got) {
+          [](const cluster::AgentAllocated& got) {
             return base::format("allocated {} {}", words(AgentKey{got.task, got.attempt}),
                                 got.host);
           },
@@ -49,7 +49,7 @@ class FakeMachine final : public AgentBookOutput {
  public:
   void tell(cluster::Event event) override {
     done.push_back(words(event));
-    if (const auto* allocated = std::get_if<cluster::Allocated>(&event))
+    if (const auto* allocated = std::get_if<cluster::AgentAllocated>(&event))
       handles.push_back(allocated->handle);
   }
   base::Result<std::string> look_at(const std::string& host) override {

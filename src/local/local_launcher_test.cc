@@ -80,7 +80,7 @@ TEST_F(LocalLauncherTest, TellsWhereAnAgentIsAndThatItHasEnded) {
   LocalLauncher cluster(loop, options());
   listen(cluster);
   cluster.start(worker, 3, launch("echo because >&5"));
-  const auto allocated = next<cluster::Allocated>();
+  const auto allocated = next<cluster::AgentAllocated>();
   EXPECT_EQ(allocated.task, worker);
   EXPECT_EQ(allocated.attempt, 3);
   EXPECT_EQ(allocated.host, "here");
@@ -106,7 +106,7 @@ TEST_F(LocalLauncherTest, AStopAsksTheAgent) {
   cluster.start(worker, 1,
                 launch("trap 'echo asked >&5; kill $!; exit' TERM; sleep 60 6>&- & : >" + folder +
                        "/ready; wait"));
-  next<cluster::Allocated>();
+  next<cluster::AgentAllocated>();
   ASSERT_TRUE(until([&] { return std::filesystem::exists(folder + "/ready"); }));
   cluster.stop(worker, 1, seconds(20));
   EXPECT_THAT(to_words(next<job::AgentEnded>().why), HasSubstr("asked"));
@@ -117,7 +117,7 @@ TEST_F(LocalLauncherTest, AStopWithoutGraceEndsWhatTheGuardianHasStarted) {
   listen(cluster);
   cluster.start(worker, 1,
                 launch(": >" + folder + "/ready; sleep 60; echo the child has ended >&5"));
-  next<cluster::Allocated>();
+  next<cluster::AgentAllocated>();
   ASSERT_TRUE(until([&] {
     if (!std::filesystem::exists(folder + "/ready")) return false;
     cluster.stop(worker, 1, seconds(0));  // may be asked before there is a child
@@ -135,7 +135,7 @@ TEST_F(LocalLauncherTest, WhereTheGuardianWasKilledTheAgentsEndIsAwaited) {
       launch(base::format("mkfifo {0}/go; (: >{0}/ready; read line <{0}/go; : >{0}/agent-ends) & "
                           "wait",
                           folder)));
-  const auto guardian = base::json_member<pid_t>(next<cluster::Allocated>().handle, "pid");
+  const auto guardian = base::json_member<pid_t>(next<cluster::AgentAllocated>().handle, "pid");
   ASSERT_TRUE(guardian.ok());
   ASSERT_TRUE(until([&] { return std::filesystem::exists(folder + "/ready"); }));
   ::kill(*guardian, SIGKILL);
@@ -148,9 +148,9 @@ TEST_F(LocalLauncherTest, WhereTheGuardianWasKilledTheAgentsEndIsAwaited) {
 
 TEST_F(LocalLauncherTest, AnotherMasterTakesOverByTheHandle) {
   LocalLauncher first(loop, options());
-  std::vector<cluster::Allocated> started;
+  std::vector<cluster::AgentAllocated> started;
   first.on_event([&](cluster::Event event) {
-    if (const auto* allocated = std::get_if<cluster::Allocated>(&event))
+    if (const auto* allocated = std::get_if<cluster::AgentAllocated>(&event))
       started.push_back(*allocated);
   });
   first.start(worker, 1, launch("exec sleep 60"));
@@ -173,9 +173,9 @@ TEST_F(LocalLauncherTest, AnotherMasterHearsTheLastWordsFromTheirFile) {
   LocalLauncher first(loop, lasting);
   cluster::Launch with_log = launch("exec sleep 60");
   with_log.agent_config["log_prefix"] = folder + "/worker-0";
-  std::optional<cluster::Allocated> started;
+  std::optional<cluster::AgentAllocated> started;
   first.on_event([&](cluster::Event event) {
-    if (const auto* allocated = std::get_if<cluster::Allocated>(&event)) started = *allocated;
+    if (const auto* allocated = std::get_if<cluster::AgentAllocated>(&event)) started = *allocated;
   });
   first.start(worker, 2, std::move(with_log));
   ASSERT_TRUE(loop.run_until([&] { return started.has_value(); }, base::soon()));
@@ -198,10 +198,10 @@ TEST_F(LocalLauncherTest, AnotherMasterHearsTheLastWordsFromTheirFile) {
 
 TEST_F(LocalLauncherTest, ReleasesAgentsOfTheJobThatNobodyAdopted) {
   LocalLauncher first(loop, options());
-  std::vector<cluster::Allocated> started;
+  std::vector<cluster::AgentAllocated> started;
   std::vector<job::TaskId> ended;
   first.on_event([&](cluster::Event event) {
-    if (const auto* allocated = std::get_if<cluster::Allocated>(&event))
+    if (const auto* allocated = std::get_if<cluster::AgentAllocated>(&event))
       started.push_back(*allocated);
     if (const auto* end = std::get_if<job::AgentEnded>(&event)) ended.push_back(end->task);
   });

@@ -86,10 +86,10 @@ wire::JoinAnswer SparkLauncher::join(const wire::JoinRequest& request) {
         base::format("it has joined, but did not report within {}", base::to_words(kFirstReport)),
         loop_.now());
   });
-  emit(cluster::Allocated{request.task,
-                          member.attempt,
-                          request.host,
-                          {{"executor", request.executor}, {"attempt", request.attempt}}});
+  emit(cluster::AgentAllocated{request.task,
+                               member.attempt,
+                               request.host,
+                               {{"executor", request.executor}, {"attempt", request.attempt}}});
   tell_waiting();
   remark_on_loopback();
   base::Json config = std::exchange(member.agent_config, base::Json());

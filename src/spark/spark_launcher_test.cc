@@ -58,7 +58,7 @@ TEST_F(SparkLauncherTest, SaysWhoHasComeAndWhoHasNot) {
   EXPECT_EQ(wait_for<gang::ClusterWaiting>().reason,
             "no executor has joined for worker:1; 1 of 2 have joined: worker:0 from executor 4 on "
             "10.0.0.7 (attempt 0)");
-  const auto allocated = wait_for<cluster::Allocated>();
+  const auto allocated = wait_for<cluster::AgentAllocated>();
   EXPECT_EQ(allocated.task, first_);
   EXPECT_EQ(allocated.host, "10.0.0.7");
   EXPECT_EQ(count<gang::ClusterWaiting>(), 1);
@@ -85,14 +85,14 @@ TEST_F(SparkLauncherTest, ALoopbackAddressBesideAnotherIsRemarkedOn) {
   const job::TaskId third{"worker", 2};
   for (const job::TaskId& task : {first_, second_, third}) start(task);
   cluster_.join({first_, 0, "executor 4", "127.0.0.1", "as SPARK_LOCAL_IP says"});
-  wait_for<cluster::Allocated>();
+  wait_for<cluster::AgentAllocated>();
   EXPECT_EQ(count<cluster::Remark>(), 0);
   join(second_);
   EXPECT_EQ(wait_for<cluster::Remark>().sentence,
             "worker:0 is known to the others by the loopback address 127.0.0.1, as SPARK_LOCAL_IP "
             "says, which worker:1 on 10.0.0.7 cannot reach from another machine");
   join(third);
-  loop_.run_until([this] { return count<cluster::Allocated>() == 3; },
+  loop_.run_until([this] { return count<cluster::AgentAllocated>() == 3; },
                   loop_.now() + std::chrono::seconds(60));
   EXPECT_EQ(count<cluster::Remark>(), 1);
 }

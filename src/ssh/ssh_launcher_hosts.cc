@@ -402,14 +402,15 @@ void SshLauncher::on(Host& host, const AllocatedMessage& message) {
   agent->handle = message.handle;
   host.had_tasks = true;
   host.waits_for.clear();
-  emit(cluster::Allocated{agent->task, agent->attempt, host.name(),
-                          base::to_json(AgentHandle{.host = host.name(),
-                                                    .run_folder = host.run_folder,
-                                                    .works_here = host.works_here.value_or(false),
-                                                    .address = address_of(host).address,
-                                                    .out_base = agent->logs[0].base,
-                                                    .error_base = agent->logs[1].base,
-                                                    .keeper = agent->handle})});
+  emit(cluster::AgentAllocated{
+      agent->task, agent->attempt, host.name(),
+      base::to_json(AgentHandle{.host = host.name(),
+                                .run_folder = host.run_folder,
+                                .works_here = host.works_here.value_or(false),
+                                .address = address_of(host).address,
+                                .out_base = agent->logs[0].base,
+                                .error_base = agent->logs[1].base,
+                                .keeper = agent->handle})});
 }
 
 void SshLauncher::on(Host& host, const EndedMessage& message) {

@@ -236,7 +236,7 @@ void ContainerBook::launch(const hadoop::Container& container, base::Instant now
   Asked asked = std::move(found->second);
   asked_.erase(found);
   const auto& [task, attempt] = asked.key;
-  tell(cluster::Allocated{task, attempt, container.node.host, handle_of(container)});
+  tell(cluster::AgentAllocated{task, attempt, container.node.host, handle_of(container)});
   running_[container.id] = {asked.key, container.node};
   if (!nodes_.contains(container.node)) {
     allocation_.release(container.id);

@@ -46,7 +46,7 @@ std::string words(const ContainerAction& action) {
   };
   const auto event_words = base::Overloaded{
       [](const gang::ClusterWaiting& waiting) { return "waits: " + waiting.reason; },
-      [&](const cluster::Allocated& got) {
+      [&](const cluster::AgentAllocated& got) {
         return base::format("allocated {} {}", name(got.task, got.attempt), got.host);
       },
       [&](const cluster::PreemptionNotice& notice) {
@@ -149,7 +149,7 @@ TEST_F(ContainerBookTest, AContainerIsOfTheTaskThatAskedByItsNumber) {
   EXPECT_EQ(words(actions[1]), "start worker:0 in 7");
   EXPECT_EQ(words(actions[2]), "allocated worker:1/3 node-1");
   EXPECT_EQ(words(actions[3]), "start worker:1 in 8");
-  const auto& told = std::get<cluster::Allocated>(std::get<cluster::Event>(actions[0]));
+  const auto& told = std::get<cluster::AgentAllocated>(std::get<cluster::Event>(actions[0]));
   EXPECT_EQ(told.handle, handle(7));
   EXPECT_TRUE(book.has(container_id(7)));
 }

@@ -151,13 +151,13 @@ void Master::close(wire::SessionId session, std::string_view) {
 void Master::event(agents::DeskEvent event) {
   if (world_.master_is_dying_) return;
   std::visit(base::Overloaded{
-                 [this](const agents::Reported& e) {
+                 [this](const agents::PlaceReported& e) {
                    handle(gang::Reported{e.task, e.attempt, e.address});
                  },
-                 [this](const agents::Reattached& e) {
+                 [this](const agents::AgentReattached& e) {
                    handle(gang::Reattached{e.task, e.attempt});
                  },
-                 [this](const agents::Started& e) {
+                 [this](const agents::ProcessStarted& e) {
                    handle(gang::Started{e.task, e.attempt});
                  },
                  [this](const job::Exited& e) { handle(e); },
@@ -170,7 +170,7 @@ void Master::event(agents::DeskEvent event) {
                    report.port_lost = true;
                    handle(job::Exited{e.task, e.attempt, report, world_.now()});
                  },
-                 [this](const agents::SessionLost& e) {
+                 [this](const agents::SessionEnded& e) {
                    handle(gang::SessionLost{e.task, e.attempt});
                  },
                  // Told to people, and no news for the gang.

@@ -62,7 +62,7 @@ void PodBook::start(const job::TaskId& task, int attempt, base::Instant now) {
   now_ = now;
   PodEntry& entry = entries_.at(task);
   entry.slot = Slot{.attempt = attempt};
-  tell(cluster::Allocated{task, attempt, "", {{"pod", entry.name}}});
+  tell(cluster::AgentAllocated{task, attempt, "", {{"pod", entry.name}}});
 }
 
 void PodBook::adopt(const job::TaskId& task, int attempt, base::Instant now) {

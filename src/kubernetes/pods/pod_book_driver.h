@@ -20,7 +20,7 @@ inline const job::TaskId kBoard{"tensorboard", 0};
 inline std::string words_of(const PodEvent& event) {
   return std::visit(
       base::Overloaded{
-          [](const cluster::Allocated& allocated) {
+          [](const cluster::AgentAllocated& allocated) {
             return base::format("allocated {}", job::to_string(allocated.task));
           },
           [](const job::AgentEnded& ended) {

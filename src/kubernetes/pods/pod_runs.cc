@@ -56,7 +56,7 @@ base::Result<PodRun> PodRuns::begin(const gang::Start& decision,
                 .environment = [make] { return *make(); }};
 }
 
-PodRuns::Events PodRuns::events_of(const cluster::Allocated& slot) {
+PodRuns::Events PodRuns::events_of(const cluster::AgentAllocated& slot) {
   tasks_[slot.task].facts.more_ports = manifests_.more_ports_of(slot.task);
   return {
       cluster::Happened{gang::Allocated{slot.task, slot.attempt, slot.host},

@@ -66,7 +66,7 @@ class PodRuns {
     return {cluster::Happened{event}};
   }
   static Events events_of(const cluster::TasksWarning& event) { return {event}; }
-  Events events_of(const cluster::Allocated& slot);
+  Events events_of(const cluster::AgentAllocated& slot);
   Events events_of(const RunStarted& event);
   Events events_of(const RunLine& event);
   Events events_of(const job::Exited& event);

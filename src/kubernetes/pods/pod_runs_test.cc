@@ -52,7 +52,7 @@ class PodRunsTest : public testing::Test {
 
 // Its address is known before it runs.
 TEST_F(PodRunsTest, ATaskReportsAsSoonAsItsSlotIsThere) {
-  const auto told = runs_.told(cluster::Allocated{kWorker, 3, "", {{"pod", "p"}}});
+  const auto told = runs_.told(cluster::AgentAllocated{kWorker, 3, "", {{"pod", "p"}}});
   ASSERT_THAT(told, SizeIs(2));
   EXPECT_EQ(gangs<gang::Allocated>(told[0]).attempt, 3);
   EXPECT_EQ(std::get<cluster::Happened>(told[0]).whereabouts->handle, (base::Json{{"pod", "p"}}));

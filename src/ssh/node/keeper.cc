@@ -311,7 +311,7 @@ void Keeper::on_event(const cluster::Event& event) {
   std::visit(
       base::Overloaded{
           [this](const gang::ClusterWaiting& each) { tell(ssh::WaitingMessage{each.reason}); },
-          [this](const cluster::Allocated& each) {
+          [this](const cluster::AgentAllocated& each) {
             const auto number = number_of(each.task, each.attempt);
             if (!number) return;
             agents_[*number].is_allocated = true;
