@@ -18,16 +18,6 @@ struct CalledAt {
   static constexpr auto rows() { return std::tuple(base::row("control", &CalledAt::control)); }
 };
 
-// The member that is YARN's; other places have none of that name.
-struct InContainer {
-  std::string container;
-
-  static constexpr bool kIsOpen = true;
-  static constexpr auto rows() {
-    return std::tuple(base::row("container", &InContainer::container));
-  }
-};
-
 }  // namespace
 
 void AgentPlaces::expect(const job::TaskId& task, int attempt, base::Json handle) {
@@ -59,7 +49,7 @@ std::optional<cluster::Whereabouts> AgentPlaces::reported(
 std::string AgentPlaces::container_of(const job::TaskId& task) const {
   const auto found = places_.find(task);
   if (found == places_.end()) return {};
-  const auto told = base::from_json<InContainer>(found->second.handle);
+  const auto told = base::from_json<cluster::NamedContainer>(found->second.handle);
   return told.ok() ? told->container : std::string();
 }
 

@@ -5,10 +5,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/described.h"
 #include "base/json.h"
 #include "cluster/question.h"
 #include "gang/decision.h"
@@ -25,6 +27,16 @@ struct Whereabouts {
   job::TaskId task;
   int attempt = 0;  // with which it was requested
   base::Json handle;
+};
+
+// The member of a handle that names the task's container, where its place has one.
+struct NamedContainer {
+  std::string container;
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("container", &NamedContainer::container));
+  }
 };
 
 // Something that the gang decides on.

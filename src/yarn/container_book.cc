@@ -21,13 +21,13 @@ bool is_elastic(const job::JobSpec& spec) {
 
 // The handle of a container. Masters add members of their own.
 struct ContainerHandle {
-  std::string container;
+  cluster::NamedContainer named;
   std::string node;
   std::int32_t node_port = 0;
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
-    return std::tuple(base::row("container", &ContainerHandle::container),
+    return std::tuple(base::flat_row(&ContainerHandle::named),
                       base::row("node", &ContainerHandle::node),
                       base::row("node_port", &ContainerHandle::node_port));
   }
@@ -35,7 +35,7 @@ struct ContainerHandle {
 
 base::Json handle_of(const hadoop::Container& container) {
   return base::to_json(
-      ContainerHandle{hadoop::to_string(container.id), container.node.host, container.node.port});
+      ContainerHandle{{hadoop::to_string(container.id)}, container.node.host, container.node.port});
 }
 
 struct KnownContainer {
@@ -46,7 +46,7 @@ struct KnownContainer {
 std::optional<KnownContainer> container_of(const base::Json& json) {
   const auto handle = base::from_json<ContainerHandle>(json);
   if (!handle.ok()) return std::nullopt;
-  const auto id = hadoop::container_id_from(handle->container);
+  const auto id = hadoop::container_id_from(handle->named.container);
   if (!id.ok()) return std::nullopt;
   return KnownContainer{*id, {handle->node, handle->node_port}};
 }
