@@ -28,7 +28,6 @@ namespace gangrun::agent {
 namespace {
 
 constexpr const char* kOwnProgram = "/proc/self/exe";
-constexpr const char* kProcesses = "processes";
 // The limit for the processes of a task; only the first ones are examined.
 constexpr std::size_t kMaxProcesses = 64;
 // The argument before an engine and the names of its containers, in place of processes.
@@ -70,9 +69,8 @@ base::Result<Looks> look_inside(const std::string& engine, const std::string& co
     return base::unavailable(base::their_words(base::trim(answer.output)));
   }
   GANGRUN_ASSIGN(const auto json, base::parse_json(answer.output, cluster::kMaxSaidBytes));
-  Looks seen;
-  GANGRUN_TRY(base::JsonOf<Looks>::read(json.at(kProcesses), kProcesses, seen));
-  return seen;
+  GANGRUN_ASSIGN(auto told, base::from_json<process::StackLooks<>>(json));
+  return std::move(told.processes);
 }
 
 // A container that cannot be examined is told as if it were a process.
@@ -181,8 +179,8 @@ int run_look(const std::vector<std::string>& arguments) {
     bytes += base::dump_json(base::to_json(look)).size();
     if (bytes > cluster::kMaxSaidBytes / 2) drop_texts(look);
   }
-  base::Json processes = base::JsonOf<Looks>::write(seen);
-  std::fputs(base::dump_json({{kProcesses, std::move(processes)}}).c_str(), stdout);
+  const process::StackLooks<> told{std::move(seen)};
+  std::fputs(base::dump_json(base::to_json(told)).c_str(), stdout);
   return std::fflush(stdout) == 0 ? 0 : 1;
 }
 

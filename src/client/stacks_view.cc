@@ -17,14 +17,17 @@ namespace gangrun::client {
 
 namespace {
 
-constexpr const char* kProcesses = "processes";
+using ToldLooks = process::StackLooks<base::Json>;
+
+// None, where it is no such answer.
+ToldLooks told_looks(const base::Json& said) {
+  return base::from_json<ToldLooks>(said).value_or(ToldLooks{});
+}
 
 std::vector<process::StackLook> looks_of(const base::Json& said) {
   std::vector<process::StackLook> looks;
-  if (!said.is_object() || !said.contains(kProcesses) || !said.at(kProcesses).is_array()) {
-    return looks;
-  }
-  for (const base::Json& each : said.at(kProcesses)) {
+  const ToldLooks told = told_looks(said);
+  for (const base::Json& each : told.processes) {
     auto look = base::from_json<process::StackLook>(each);
     if (look.ok()) looks.push_back(*std::move(look));
   }
@@ -165,8 +168,7 @@ base::Json stacks_json(const cluster::Answer& answer) {
   for (const cluster::TaskAnswer& task : answer.tasks) {
     base::Json each{{"task", job::to_string(task.task)}};
     if (task.refused.empty()) {
-      each[kProcesses] = task.said.is_object() ? task.said.value(kProcesses, base::Json::array())
-                                               : base::Json::array();
+      each.update(base::to_json(told_looks(task.said)));
     } else {
       each["trouble"] = task.refused;
     }

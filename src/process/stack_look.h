@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/described.h"
@@ -40,6 +41,17 @@ struct StackLook {
                       base::row_if_set("native", &StackLook::native),
                       base::row_if_set("kernel", &StackLook::kernel),
                       base::row_if_set("trouble", &StackLook::trouble));
+  }
+};
+
+// The answer to that question. Whoever hands looks on takes them as base::Json.
+template <typename Look = StackLook>
+struct StackLooks {
+  std::vector<Look> processes{};
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("processes", &StackLooks::processes));
   }
 };
 
