@@ -9,8 +9,10 @@
 #include <chrono>
 #include <csignal>
 #include <utility>
+#include <variant>
 
 #include "base/format.h"
+#include "base/overloaded.h"
 #include "process/proc_fs.h"
 #include "process/spawn.h"
 #include "process/starter.h"
@@ -102,13 +104,9 @@ void StarterLink::kill_starter() {
   if (starters.empty()) (void)guardian_->signal(SIGKILL);
 }
 
-void StarterLink::send(const char* what, const std::string& key, base::Json more,
-                       std::vector<base::UniqueFd> fds) {
+void StarterLink::send(const starter::Order& order, std::vector<base::UniqueFd> fds) {
   if (!socket_) return;
-  base::Json message = std::move(more);
-  message["what"] = what;
-  message["key"] = key;
-  go_on(socket_->send({base::dump_json(message), std::move(fds)}));
+  go_on(socket_->send({starter::to_text(order), std::move(fds)}));
 }
 
 void StarterLink::flush() { go_on(socket_->flush()); }
@@ -141,21 +139,21 @@ base::Result<> StarterLink::start_agent(const std::string& key,
     numbers.push_back(number);
   }
   keys_.insert(key);
-  send(starter::kStart, key, {{"arguments", arguments}, {"fds", numbers}}, std::move(copies));
+  send(starter::Start{key, arguments, std::move(numbers)}, std::move(copies));
   return {};
 }
 
 void StarterLink::watch_agent(const std::string& key) {
   keys_.insert(key);
-  send(starter::kWatch, key);
+  send(starter::Watch{key});
 }
 
-void StarterLink::ask_to_end(const std::string& key) { send(starter::kEnd, key); }
+void StarterLink::ask_to_end(const std::string& key) { send(starter::End{key}); }
 
-void StarterLink::kill(const std::string& key) { send(starter::kKill, key); }
+void StarterLink::kill(const std::string& key) { send(starter::Kill{key}); }
 
 void StarterLink::give_up(const std::string& key) {
-  send(starter::kGiveUp, key);
+  send(starter::GiveUp{key});
   silence_ = loop_.after(kSilence, [this, key] {
     if (keys_.contains(key)) kill_starter();
   });
@@ -179,32 +177,35 @@ void StarterLink::close() {
 }
 
 void StarterLink::on(const process::Packet& packet) {
-  const auto message = base::parse_json(packet.text, process::kMaxPacketBytes);
-  if (!message.ok()) return close();
-  const auto what = base::json_member<std::string>(*message, "what");
-  const auto key = base::json_member<std::string>(*message, "key");
-  if (!what.ok() || !key.ok()) return close();
-  if (*what == starter::kReplaced) {
-    is_replaced_ = true;
-    close();
-    return end_with("another master or keeper has the job");
-  }
-  if (*what == starter::kStarted) return callbacks_.on_started(*key, packet.pid);
-  if (keys_.erase(*key) == 0) return;
-  if (*what == starter::kUnknown) {
-    return callbacks_.on_ended(*key, std::nullopt, "it ended before a new master came");
-  }
-  const auto error = base::json_member_or<std::string>(*message, "error", "");
-  const auto status = base::json_member<int>(*message, "status");
-  if (!status.ok()) {
-    return callbacks_.on_ended(*key, std::nullopt, error.ok() ? *error : status.error().message);
-  }
-  const auto survivors = base::json_member_or<int>(*message, "survivors", 0);
-  const std::string words =
-      survivors.ok() && *survivors > 0
-          ? base::format("{} of its processes could not be killed", *survivors)
-          : std::string();
-  callbacks_.on_ended(*key, process::exit_from_wait(*status), words);
+  const auto report = starter::report_from(packet.text);
+  if (!report.ok()) return close();
+  std::visit(
+      base::Overloaded{
+          [&](const starter::Started& started) { callbacks_.on_started(started.key, packet.pid); },
+          [&](const starter::Ended& ended) { on(ended); },
+          [&](const starter::Replaced& /*replaced*/) {
+            is_replaced_ = true;
+            close();
+            end_with("another master or keeper has the job");
+          },
+          [&](const starter::Unknown& unknown) {
+            tell_end(unknown.key, std::nullopt, "it ended before a new master came");
+          },
+      },
+      *report);
+}
+
+void StarterLink::on(const starter::Ended& ended) {
+  if (!ended.status) return tell_end(ended.key, std::nullopt, ended.error);
+  tell_end(ended.key, process::exit_from_wait(*ended.status),
+           ended.survivors > 0
+               ? base::format("{} of its processes could not be killed", ended.survivors)
+               : std::string());
+}
+
+void StarterLink::tell_end(const std::string& key, const std::optional<process::Exit>& exit,
+                           const std::string& words) {
+  if (keys_.erase(key) > 0) callbacks_.on_ended(key, exit, words);
 }
 
 void StarterLink::on_end() {

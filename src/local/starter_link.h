@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "net/event_loop.h"
@@ -18,6 +17,7 @@
 #include "process/packet_socket.h"
 #include "process/process_handle.h"
 #include "process/spawn.h"
+#include "process/starter_messages.h"
 
 namespace gangrun::local {
 
@@ -68,12 +68,14 @@ class StarterLink {
   void give_up(const std::string& key);
 
  private:
-  void send(const char* what, const std::string& key, base::Json more = {},
-            std::vector<base::UniqueFd> fds = {});
+  void send(const process::starter::Order& order, std::vector<base::UniqueFd> fds = {});
   void flush();
   void go_on(const base::Result<>& sent);
   void hear();
   void on(const process::Packet& packet);
+  void on(const process::starter::Ended& ended);
+  void tell_end(const std::string& key, const std::optional<process::Exit>& exit,
+                const std::string& words);
   void close();
   void on_end();
   void end_with(const std::string& words);

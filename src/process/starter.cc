@@ -19,10 +19,11 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <variant>
 
 #include "base/files.h"
 #include "base/format.h"
-#include "base/json.h"
+#include "base/overloaded.h"
 #include "process/guardian.h"
 #include "process/kill_processes.h"
 #include "process/packet_socket.h"
@@ -31,6 +32,7 @@
 #include "process/proc_fs.h"
 #include "process/signals.h"
 #include "process/spawn.h"
+#include "process/starter_messages.h"
 #include "process/wait_for.h"
 
 namespace gangrun::process {
@@ -125,16 +127,22 @@ class Starter {
   [[nodiscard]] int wait_limit() const;
   void accept();
   void hear();
-  void on(Packet packet);
-  void on(const std::string& what, const std::string& key);
-  void start(const std::string& key, const base::Json& order, Packet packet);
+  void on(const Packet& packet);
+  void on(const starter::Watch& order);
+  void on(const starter::End& order);
+  void on(const starter::Kill& order);
+  void on(const starter::GiveUp& order);
+  void start(const starter::Start& order, const Packet& packet);
   [[noreturn]] void become_agent(const std::vector<std::string>& arguments, const Packet& packet,
                                  const std::vector<int>& numbers);
   void on_signals();
   void reap();
   [[nodiscard]] std::vector<pid_t> orphans() const;
   void sweep();
-  void tell(const char* what, const std::string& key, pid_t about, base::Json more = {});
+  // None, where the agent does not run.
+  [[nodiscard]] std::optional<pid_t> pid_of(const std::string& key) const;
+  void signal(const std::string& key, int number) const;
+  void tell(const starter::Report& report, pid_t about = 0);
   [[nodiscard]] bool is_over() const;
 
   const StarterOptions& options_;
@@ -224,7 +232,7 @@ void Starter::accept() {
     socklen_t size = sizeof peer;
     if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
         peer.uid == ::geteuid()) {
-      tell(starter::kReplaced, "", 0);
+      tell(starter::Replaced{});
       cluster_.emplace(std::move(fd));
     }
   }
@@ -236,64 +244,70 @@ void Starter::hear() {
     auto packet = cluster_->receive();
     if (!packet.ok()) return cluster_.reset();
     if (!*packet) return;
-    on(std::move(**packet));
+    on(**packet);
   }
 }
 
-void Starter::on(Packet packet) {
-  const auto order = base::parse_json(packet.text, kMaxPacketBytes);
-  const auto what = order.ok() ? base::json_member<std::string>(*order, "what")
-                               : base::Result<std::string>(order.error());
-  const auto key = order.ok() ? base::json_member<std::string>(*order, "key")
-                              : base::Result<std::string>(order.error());
+void Starter::on(const Packet& packet) {
+  const auto order = starter::order_from(packet.text);
   // A peer that speaks something else is no cluster of this version.
-  if (!what.ok() || !key.ok()) return cluster_.reset();
-  if (*what == starter::kStart) return start(*key, *order, std::move(packet));
-  on(*what, *key);
+  if (!order.ok()) return cluster_.reset();
+  std::visit(base::Overloaded{
+                 [&](const starter::Start& agent) { start(agent, packet); },
+                 [&](const auto& about) { on(about); },
+             },
+             *order);
 }
 
-void Starter::on(const std::string& what, const std::string& key) {
-  const base::Instant now = std::chrono::steady_clock::now();
-  for (const auto& [pid, agent] : agents_) {
-    if (agent != key) continue;
-    if (what == starter::kEnd) (void)::kill(pid, SIGTERM);
-    if (what == starter::kKill || what == starter::kGiveUp) (void)::kill(pid, SIGKILL);
-    if (what == starter::kWatch) tell(starter::kStarted, key, pid);
-    return;
-  }
-  for (Ended& each : ended_) {
-    if (each.key != key) continue;
-    if (what == starter::kGiveUp) each.give_up_at = std::min(each.give_up_at, now + kGivingUp);
-    return;
-  }
+void Starter::on(const starter::Watch& order) {
+  if (const auto pid = pid_of(order.key)) return tell(starter::Started{order.key}, *pid);
   // An end that is told already is not told again.
-  if (what == starter::kWatch) tell(starter::kUnknown, key, 0);
+  const bool is_ending = std::ranges::find(ended_, order.key, &Ended::key) != ended_.end();
+  if (!is_ending) tell(starter::Unknown{order.key});
 }
 
-void Starter::tell(const char* what, const std::string& key, pid_t about, base::Json more) {
+void Starter::on(const starter::End& order) { signal(order.key, SIGTERM); }
+
+void Starter::on(const starter::Kill& order) { signal(order.key, SIGKILL); }
+
+void Starter::on(const starter::GiveUp& order) {
+  signal(order.key, SIGKILL);
+  const base::Instant soon = std::chrono::steady_clock::now() + kGivingUp;
+  for (Ended& each : ended_) {
+    if (each.key == order.key) each.give_up_at = std::min(each.give_up_at, soon);
+  }
+}
+
+std::optional<pid_t> Starter::pid_of(const std::string& key) const {
+  const auto found =
+      std::ranges::find_if(agents_, [&](const auto& agent) { return agent.second == key; });
+  return found != agents_.end() ? std::optional(found->first) : std::nullopt;
+}
+
+void Starter::signal(const std::string& key, int number) const {
+  if (const auto pid = pid_of(key)) (void)::kill(*pid, number);
+}
+
+void Starter::tell(const starter::Report& report, pid_t about) {
   if (!cluster_) return;
-  base::Json message = std::move(more);
-  message["what"] = what;
-  message["key"] = key;
-  if (!cluster_->send({base::dump_json(message), {}, about}).ok()) cluster_.reset();
+  if (!cluster_->send({starter::to_text(report), {}, about}).ok()) cluster_.reset();
 }
 
-void Starter::start(const std::string& key, const base::Json& order, Packet packet) {
-  const auto arguments = base::json_member<std::vector<std::string>>(order, "arguments");
-  const auto numbers = base::json_member<std::vector<int>>(order, "fds");
-  const bool fits =
-      arguments.ok() && numbers.ok() && !numbers->empty() && numbers->size() == packet.fds.size() &&
-      std::all_of(numbers->begin(), numbers->end(),
-                  [](int number) { return number > STDERR_FILENO && number <= kMaxInheritedFd; });
+void Starter::start(const starter::Start& order, const Packet& packet) {
+  const std::vector<int>& numbers = order.fds;
+  const bool fits = !numbers.empty() && numbers.size() == packet.fds.size() &&
+                    std::ranges::all_of(numbers, [](int number) {
+                      return number > STDERR_FILENO && number <= kMaxInheritedFd;
+                    });
   if (!fits) return cluster_.reset();
   const pid_t pid = ::fork();
-  if (pid == 0) become_agent(*arguments, packet, *numbers);
+  if (pid == 0) become_agent(order.arguments, packet, numbers);
   if (pid < 0) {
     const auto error = base::from_errno(errno, "cannot start an agent");
-    return tell(starter::kEnded, key, 0, {{"error", error.message}});
+    return tell(starter::Ended{order.key, std::nullopt, 0, error.message});
   }
-  agents_[pid] = key;
-  tell(starter::kStarted, key, pid);
+  agents_[pid] = order.key;
+  tell(starter::Started{order.key}, pid);
 }
 
 void Starter::become_agent(const std::vector<std::string>& arguments, const Packet& packet,
@@ -365,7 +379,7 @@ void Starter::sweep() {
       later.push_back(std::move(each));
       continue;
     }
-    tell(starter::kEnded, each.key, 0, {{"status", each.status}, {"survivors", left.size()}});
+    tell(starter::Ended{each.key, each.status, left.size(), {}});
   }
   ended_ = std::move(later);
 }

@@ -15,7 +15,7 @@ namespace gangrun::process {
 // them. When an agent ends, however it ends, the starter kills what is left of its task, and then
 // tells.
 //
-// It takes orders on a socket (docs/protocols/starter.md) from the cluster that started it. When
+// It takes orders on a socket (starter_messages.h) from the cluster that started it. When
 // that is gone, it ends, or waits at `path` for the next one for as long as it has agents.
 //
 // Outside of the namespace a guardian waits for its end, passes signals on, and ends as it ended;
@@ -40,21 +40,5 @@ inline constexpr const char* kStarterName = "gangrun-starter";
 // An argument of at least this length, the last one of a starter, makes room for what its agents
 // show as their command line.
 inline constexpr std::size_t kRoomForCommandLine = 512;
-
-// The messages to a starter, and those from it. Each is a packet with one JSON object.
-namespace starter {
-
-inline constexpr const char* kStart = "start";  // key; "arguments"; "fds": numbers of the packet's
-inline constexpr const char* kWatch = "watch";  // key: of an agent that an earlier cluster started
-inline constexpr const char* kEnd = "end";      // key: ask it to end
-inline constexpr const char* kKill = "kill";    // key: end it, and its task, at once
-inline constexpr const char* kGiveUp = "give_up";  // key: kill, and tell soon who survives
-
-inline constexpr const char* kStarted = "started";  // key, and the packet names the agent's process
-inline constexpr const char* kEnded = "ended";      // key; "status" as of wait(); "survivors"
-inline constexpr const char* kReplaced = "replaced";  // a newer cluster has the job; no key
-inline constexpr const char* kUnknown = "unknown";    // key: it has ended, or never was
-
-}  // namespace starter
 
 }  // namespace gangrun::process
