@@ -14,7 +14,6 @@
 #include "base/format.h"
 #include "base/signal_status.h"
 #include "base/strings.h"
-#include "base/unique_fd.h"
 #include "base/variable.h"
 #include "frameworks/environment.h"
 #include "net/interfaces.h"

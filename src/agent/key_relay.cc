@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/described_json.h"
-#include "base/format.h"
 
 namespace gangrun::agent {
 

@@ -12,7 +12,6 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/sizes.h"
-#include "base/strings.h"
 
 namespace gangrun::agent {
 

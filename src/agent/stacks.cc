@@ -13,7 +13,6 @@
 
 #include "agent/image_run.h"
 #include "base/described_json.h"
-#include "base/format.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
 #include "cluster/question.h"

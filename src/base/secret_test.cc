@@ -10,8 +10,6 @@
 #include <set>
 #include <string>
 
-#include "base/format.h"
-
 namespace gangrun::base {
 namespace {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/format.h"
 #include "base/strings.h"
 #include "cli/help.h"
 #include "client/prepare.h"

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "base/format.h"
 #include "cli/commands.h"
 #include "mirror/login_errand.h"
 #include "sasl/gssapi.h"

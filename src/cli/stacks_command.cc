@@ -9,7 +9,6 @@
 #include "cli/commands.h"
 #include "client/next_master.h"
 #include "client/stacks_view.h"
-#include "client/text.h"
 #include "cluster/question.h"
 #include "job/status.h"
 #include "job/units.h"

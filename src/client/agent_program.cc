@@ -11,10 +11,8 @@
 
 #include "base/format.h"
 #include "base/strings.h"
-#include "base/unique_fd.h"
 #include "process/pipe.h"
 #include "process/spawn.h"
-#include "process/wait_for.h"
 
 namespace gangrun::client {
 

@@ -4,7 +4,6 @@
 
 #include "base/format.h"
 #include "base/overloaded.h"
-#include "base/strings.h"
 #include "jobfile/field.h"
 #include "jobfile/task_fields.h"
 

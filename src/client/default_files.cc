@@ -12,7 +12,6 @@
 
 #include "base/files.h"
 #include "base/format.h"
-#include "job/limits.h"
 
 namespace gangrun::client {
 

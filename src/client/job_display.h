@@ -9,7 +9,6 @@
 #include "client/job_view.h"
 #include "client/run_options.h"
 #include "host/local_logs.h"
-#include "job/spec.h"
 #include "job/status.h"
 #include "net/event_loop.h"
 

@@ -1,8 +1,6 @@
 #include "client/next_master.h"
 
 #include "base/format.h"
-#include "base/strings.h"
-#include "client/console.h"
 
 namespace gangrun::client {
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/described.h"
-#include "base/json.h"
 #include "base/result.h"
 #include "client/command.h"
 #include "client/context.h"

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/format.h"
-
 namespace gangrun::client {
 namespace {
 

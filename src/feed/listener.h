@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "base/secret.h"
 #include "feed/door.h"
 #include "feed/inlet.h"
 #include "feed/lent_ring.h"

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "frameworks/jobs_for_tests.h"
-#include "frameworks/variables_of.h"
 
 namespace gangrun::frameworks {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "base/described.h"
 #include "base/exit_words.h"
-#include "base/result.h"
 #include "job/json_text.h"
 #include "job/reason.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/format.h"
 #include "base/strings.h"
-#include "job/choice.h"
 #include "job/units.h"
 #include "jobfile/job_fields.h"
 #include "jobfile/place_rules.h"

@@ -3,7 +3,6 @@
 #include <functional>
 
 #include "base/format.h"
-#include "base/strings.h"
 #include "job/limits.h"
 #include "jobfile/checks.h"
 #include "jobfile/container.h"

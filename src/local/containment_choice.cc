@@ -2,7 +2,6 @@
 
 #include "base/format.h"
 #include "job/choice.h"
-#include "job/spec_names.h"
 #include "process/levels.h"
 
 namespace gangrun::local {

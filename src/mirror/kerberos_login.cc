@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/files.h"
-#include "base/format.h"
 #include "base/letters.h"
 #include "mirror/login_errand.h"
 #include "process/pipe.h"

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "base/described.h"
-#include "base/json.h"
 #include "base/result.h"
 
 // An errand that `gangrun` runs for a master, which cannot load Kerberos or would have to wait for

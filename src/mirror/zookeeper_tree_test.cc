@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/format.h"
-#include "base/json.h"
-
 namespace gangrun::mirror {
 namespace {
 

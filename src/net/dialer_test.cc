@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "net/remote_internal.h"
 #include "net/test_calls_internal.h"
 
 namespace gangrun::net {

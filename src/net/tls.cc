@@ -7,7 +7,6 @@
 
 #include "base/format.h"
 #include "base/hex.h"
-#include "net/digests.h"
 #include "net/openssl_owners_internal.h"
 #include "net/tls_internal.h"
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/test_project_files.h"

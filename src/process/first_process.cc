@@ -13,7 +13,6 @@
 #include <optional>
 
 #include "base/files.h"
-#include "base/format.h"
 #include "base/signal_status.h"
 #include "base/strings.h"
 #include "base/unique_fd.h"

@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "base/format.h"
-#include "base/unique_fd.h"
 #include "process/proc_fs.h"
 #include "process/process_handle.h"
 #include "process/wait_for.h"

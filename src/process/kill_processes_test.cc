@@ -12,7 +12,6 @@
 #include "base/test_deadline.h"
 #include "process/guardian.h"
 #include "process/proc_fs.h"
-#include "process/spawn.h"
 #include "process/wait_for.h"
 
 namespace gangrun::process {

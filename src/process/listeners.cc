@@ -12,7 +12,6 @@
 
 #include "base/files.h"
 #include "base/format.h"
-#include "base/strings.h"
 #include "base/unique_fd.h"
 #include "process/proc_fs.h"
 

@@ -12,7 +12,6 @@
 #include <csignal>
 
 #include "base/files.h"
-#include "base/format.h"
 #include "base/strings.h"
 #include "process/cgroup.h"
 #include "process/wait_for.h"

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/files.h"
 #include "base/format.h"
 
 namespace gangrun::process {

@@ -15,7 +15,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
 #include "process/open_files.h"

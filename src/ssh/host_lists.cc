@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/format.h"
-#include "base/letters.h"
 #include "base/strings.h"
 #include "job/limits.h"
 #include "job/units.h"

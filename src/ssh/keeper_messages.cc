@@ -10,7 +10,6 @@
 #include "base/strings.h"
 #include "base/terminal_text.h"
 #include "job/described.h"
-#include "job/spec_names.h"
 #include "job/units.h"
 #include "net/hosts.h"
 

@@ -16,7 +16,6 @@
 #include "base/unique_fd.h"
 #include "cluster/brought_files.h"
 #include "net/interfaces.h"
-#include "ssh/host_records.h"
 #include "ssh/outputs_report.h"
 #include "ssh/relay.h"
 #include "ssh/ssh_launcher.h"

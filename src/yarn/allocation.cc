@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/format.h"
-#include "base/strings.h"
 #include "yarn/waiting.h"
 
 // The order of an ask: want() notes a wish, take_request() turns new wishes into asks, the

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "hadoop/records.h"
-#include "job/ends.h"
 #include "job/last_words.h"
 #include "job/status.h"
 

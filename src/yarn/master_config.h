@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/described.h"
-#include "base/json.h"
 #include "base/result.h"
 #include "base/secret.h"
 #include "hadoop/records.h"

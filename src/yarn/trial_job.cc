@@ -17,7 +17,6 @@
 #include "yarn/submitter.h"
 #include "yarn/task_container.h"
 #include "yarn/yarn_options.h"
-#include "yarn/yarn_rules.h"
 #include "yarn/yarn_site.h"
 
 namespace gangrun::yarn {

@@ -5,7 +5,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
-#include "yarn/submission_checks.h"
+#include "yarn/task_container.h"
 
 namespace gangrun::yarn {
 

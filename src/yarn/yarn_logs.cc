@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/format.h"
 #include "hadoop/aggregated_logs.h"
 #include "wire/rest_client.h"
 #include "yarn/task_lines.h"

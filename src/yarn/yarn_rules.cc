@@ -6,12 +6,10 @@
 #include <vector>
 
 #include "base/format.h"
-#include "base/letters.h"
 #include "base/strings.h"
 #include "job/limits.h"
 #include "job/units.h"
 #include "jobfile/checks.h"
-#include "jobfile/job_fields.h"
 #include "jobfile/shipped_files.h"
 #include "yarn/yarn_options.h"
 

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pause.h"
-#include "base/secret.h"
 #include "net/event_loop.h"
 #include "zookeeper/keeper.h"
 #include "zookeeper/session.h"

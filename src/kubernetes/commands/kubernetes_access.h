@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "client/context.h"
-#include "job/spec.h"
 #include "kubernetes/access.h"
 #include "kubernetes/client.h"
 #include "kubernetes/pods/kubernetes_options.h"

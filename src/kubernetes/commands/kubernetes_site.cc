@@ -16,7 +16,6 @@
 #include "kubernetes/commands/pods_record.h"
 #include "kubernetes/pods/detached_status.h"
 #include "kubernetes/pods/errands.h"
-#include "kubernetes/pods/kubernetes_rules.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_notices.h"
 #include "kubernetes/pods/pod_runs.h"

@@ -9,12 +9,10 @@
 #include "base/json.h"
 #include "base/letters.h"
 #include "base/strings.h"
-#include "client/text.h"
 #include "job/units.h"
 #include "jobfile/build.h"
 #include "jobfile/validate.h"
 #include "jobfile/yaml_json.h"
-#include "kubernetes/pods/kubernetes_rules.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/value_at.h"
 

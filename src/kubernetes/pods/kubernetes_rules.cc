@@ -11,7 +11,6 @@
 #include "job/choice.h"
 #include "job/units.h"
 #include "jobfile/container.h"
-#include "jobfile/job_fields.h"
 #include "jobfile/plan_json.h"
 #include "jobfile/shipped_files.h"
 #include "kubernetes/pods/kubernetes_options.h"

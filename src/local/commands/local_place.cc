@@ -3,10 +3,8 @@
 #include <chrono>
 #include <utility>
 
-#include "base/format.h"
 #include "client/agent_program.h"
 #include "client/fail.h"
-#include "client/prepare.h"
 #include "client/run_session.h"
 #include "client/sites.h"
 #include "local/commands/doctor.h"

@@ -10,7 +10,6 @@
 #include "client/fail.h"
 #include "client/prepare.h"
 #include "client/run_session.h"
-#include "client/sites.h"
 #include "jobfile/hosts.h"
 #include "jobfile/validate.h"
 #include "ssh/commands/host_files.h"

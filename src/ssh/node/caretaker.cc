@@ -7,7 +7,6 @@
 #include <csignal>
 #include <utility>
 
-#include "base/format.h"
 #include "process/pipe.h"
 #include "process/spawn.h"
 #include "process/wait_for.h"

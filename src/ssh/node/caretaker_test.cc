@@ -17,7 +17,6 @@
 
 #include "base/test_deadline.h"
 #include "process/agent_processes.h"
-#include "process/child.h"
 #include "process/pipe.h"
 #include "process/spawn.h"
 #include "ssh/frames.h"

@@ -20,7 +20,6 @@
 #include "base/variable.h"
 #include "cluster/disk_room.h"
 #include "job/choice.h"
-#include "job/spec_names.h"
 #include "local/containment_choice.h"
 #include "local/machine_gpus.h"
 #include "net/hosts.h"

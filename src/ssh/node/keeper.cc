@@ -11,10 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/format.h"
 #include "base/overloaded.h"
 #include "local/gpu_locks.h"
-#include "process/signals.h"
 #include "ssh/node/host_facts.h"
 #include "ssh/node/keeper_internal.h"
 

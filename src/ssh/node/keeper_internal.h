@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "base/unique_fd.h"
 #include "local/local_launcher.h"
 #include "net/event_loop.h"
 #include "ssh/frames.h"

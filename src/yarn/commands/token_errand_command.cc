@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/files.h"
-#include "base/format.h"
 #include "base/json.h"
 #include "client/fail.h"
 #include "hadoop/configuration.h"

@@ -3,7 +3,6 @@
 #include <chrono>
 
 #include "base/format.h"
-#include "client/command.h"
 #include "client/ending_guard.h"
 #include "client/fail.h"
 #include "client/removal.h"

@@ -10,7 +10,7 @@
 #include "job/units.h"
 #include "jobfile/container.h"
 #include "jobfile/shipped_files.h"
-#include "yarn/yarn_rules.h"
+#include "yarn/yarn_options.h"
 
 namespace gangrun::yarn::commands {
 

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/format.h"
 #include "client/command.h"
 #include "client/fail.h"
 #include "client/prepare.h"

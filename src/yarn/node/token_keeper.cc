@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/files.h"
-#include "base/format.h"
 #include "base/json.h"
 #include "job/described.h"
 #include "process/engine.h"
