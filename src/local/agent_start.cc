@@ -1,21 +1,24 @@
 #include "local/agent_start.h"
 
 #include "base/format.h"
+#include "cluster/place_part.h"
 #include "job/described.h"
 
 namespace gangrun::local {
 
 base::Json agent_config(const cluster::Launch& launch, const job::Gpus& of_machine,
                         const std::vector<job::Gpu>& gpus, const HostNetwork* network) {
-  base::Json config = launch.agent_config;
+  cluster::PlacePart part;
   // A task that asked for none must not see those of the others.
-  if (!of_machine.list.empty()) config["gpus"] = base::to_json(job::Gpus{of_machine.maker, gpus});
-  if (launch.wanted) config["wanted_port"] = launch.wanted->port;
+  if (!of_machine.list.empty()) part.gpus = job::Gpus{of_machine.maker, gpus};
+  if (launch.wanted) part.wanted_port = launch.wanted->port;
   if (network != nullptr) {
-    config["host"] = network->address;
-    config["host_reason"] = network->address_reason;
-    config["master_host"] = network->master_address;
+    part.host = network->address;
+    part.host_reason = network->address_reason;
+    part.master_host = network->master_address;
   }
+  base::Json config = launch.agent_config;
+  cluster::set(part, config);
   return config;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "cluster/place_part.h"
 #include "job/last_words.h"
 #include "local/agent_start.h"
 #include "local/gpu_locks.h"
@@ -168,8 +169,8 @@ void LocalLauncher::let_go() {
 
 // None where nobody takes the agents over.
 std::string LocalLauncher::words_file_of(const AgentKey& key, const cluster::Launch& launch) const {
-  const auto prefix = base::json_member<std::string>(launch.agent_config, "log_prefix");
-  if (!options_.agents_outlive_us || !prefix.ok()) return {};
+  const auto prefix = cluster::place_part_of(launch.agent_config).log_prefix;
+  if (!options_.agents_outlive_us || !prefix) return {};
   return job::words_file(*prefix, key.second);
 }
 
@@ -188,7 +189,7 @@ base::Result<std::optional<AgentMark>> LocalLauncher::spawn(const AgentKey& key,
                                                             const std::vector<job::Gpu>& gpus) {
   base::Json config = agent_config(launch, options_.gpus, gpus, network_ ? &*network_ : nullptr);
   const std::string words_file = words_file_of(key, launch);
-  config["words_file"] = words_file;
+  cluster::set({.words_file = words_file}, config);
   GANGRUN_ASSIGN(const base::UniqueFd config_file,
                  base::memory_file("gangrun-agent-config", base::dump_json(config)));
   const auto log = base::open_file(options_.agent_log, O_WRONLY | O_CREAT | O_APPEND, 0600);

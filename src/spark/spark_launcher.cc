@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "cluster/place_part.h"
 #include "net/hosts.h"
 
 namespace gangrun::spark {
@@ -93,9 +94,9 @@ wire::JoinAnswer SparkLauncher::join(const wire::JoinRequest& request) {
   tell_waiting();
   remark_on_loopback();
   base::Json config = std::exchange(member.agent_config, base::Json());
-  config["master_host"] = master_host_;
-  config["host"] = request.host;
-  config["host_reason"] = request.host_reason;
+  cluster::set(
+      {.host = request.host, .host_reason = request.host_reason, .master_host = master_host_},
+      config);
   return {JoinState::kJoined, std::move(config), {}};
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "cluster/place_part.h"
 #include "job/described.h"
 
 namespace gangrun::wire {
@@ -35,6 +36,17 @@ AgentConfig example() {
   config.is_fed = true;
   config.sends_last_line_only = true;
   return config;
+}
+
+// The names stand twice: what a place sets under another one would reach no agent.
+TEST(AgentConfig, HasAllThatAPlaceSets) {
+  std::vector<std::string> keys;
+  for (const base::MemberWords& member : base::members_of<AgentConfig>()) {
+    keys.push_back(member.key);
+  }
+  for (const base::MemberWords& member : base::members_of<cluster::PlacePart>()) {
+    EXPECT_THAT(keys, testing::Contains(member.key));
+  }
 }
 
 TEST(AgentConfig, GoesToAnAgentAndBack) {

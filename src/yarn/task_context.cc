@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "cluster/place_part.h"
 #include "hadoop/launch_script.h"
 #include "job/described.h"
 #include "yarn/task_container.h"
@@ -13,12 +14,13 @@ namespace {
 
 base::Json config_on(const hadoop::NodeId& node, const std::string& master_host,
                      const cluster::Launch& launch) {
+  cluster::PlacePart part{.host = node.host,
+                          .host_reason = "as YARN calls its node",
+                          .master_host = master_host,
+                          .place_tells_end = true};
+  if (launch.wanted) part.wanted_port = launch.wanted->port;
   base::Json config = launch.agent_config;
-  config["master_host"] = master_host;
-  config["host"] = node.host;
-  config["host_reason"] = "as YARN calls its node";
-  config["place_tells_end"] = true;
-  if (launch.wanted) config["wanted_port"] = launch.wanted->port;
+  cluster::set(part, config);
   return config;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/overloaded.h"
+#include "cluster/place_part.h"
 #include "local/gpu_locks.h"
 #include "ssh/node/host_facts.h"
 #include "ssh/node/keeper_internal.h"
@@ -283,12 +284,12 @@ Result<> Keeper::start_agent(const ssh::StartMessage& message) {
   if (message.wanted_port) launch.wanted = job::Address{job_->address, *message.wanted_port};
   launch.containers = message.containers;
   launch.agent_config = message.agent_config;
-  launch.agent_config["host"] = job_->address;
-  launch.agent_config["host_reason"] = job_->address_reason;
-  launch.agent_config["socket_path"] = folder_->socket();
-  launch.agent_config["log_prefix"] = prefix;
-  launch.agent_config["working_folder"] =
-      job_->works_here ? options_.working_folder : work_->path();
+  cluster::set({.host = job_->address,
+                .host_reason = job_->address_reason,
+                .working_folder = job_->works_here ? options_.working_folder : work_->path(),
+                .log_prefix = prefix,
+                .socket_path = folder_->socket()},
+               launch.agent_config);
   launcher_->start(message.task, message.attempt, std::move(launch));
   return {};
 }

@@ -115,16 +115,15 @@ Result<wire::AgentConfig> agent_config_of_container() {
   if (secret == credentials.secrets.end()) {
     return base::not_found("the container's credentials hold no agent's configuration");
   }
-  GANGRUN_ASSIGN(base::Json json,
+  GANGRUN_ASSIGN(const base::Json json,
                  base::parse_json(secret->second.reveal(), wire::kMaxAgentConfigBytes));
-  GANGRUN_ASSIGN(const std::string folder, current_folder());
+  GANGRUN_ASSIGN(wire::AgentConfig config,
+                 base::from_json<wire::AgentConfig>(json).context("in the agent's configuration"));
+  GANGRUN_ASSIGN(config.working_folder, current_folder());
   GANGRUN_ASSIGN(const std::string log_folders, variable("LOG_DIRS"));
-  json["working_folder"] = folder;
-  const auto prefix = base::json_member<std::string>(json, "log_prefix");
-  const std::string name =
-      prefix.ok() ? std::filesystem::path(*prefix).filename().string() : std::string("task");
-  json["log_prefix"] = base::format("{}/{}", base::split(log_folders, ',').front(), name);
-  return base::from_json<wire::AgentConfig>(json).context("in the agent's configuration");
+  const std::string name = std::filesystem::path(config.log_prefix).filename().string();
+  config.log_prefix = base::format("{}/{}", base::split(log_folders, ',').front(), name);
+  return config;
 }
 
 Result<> prepare_container(base::Logger& logger) {
