@@ -232,10 +232,8 @@ class JobMasterTest : public testing::Test, private master::Listener {
     input.listening.socket_path = folder_.path() + "/socket";
     input.listening.certificate = certificate_;
     input.listening.port_file = folder_.path() + "/port";
-    input.records = {.journal_folder = folder_.path(),
-                     .log_folder = folder_.path(),
-                     .tasks = {.result_folder = folder_.path() + "/results",
-                               .key_folder = folder_.path() + "/keys"}};
+    const std::string at = folder_.path();
+    input.records = {at, at, {}, {at + "/results", at + "/keys"}};
     input.make_tasks = [this, host](const Ground& ground) -> base::Result<MadeTasks> {
       agents::AgentsOptions options;
       options.launch.spec = spec();
@@ -253,8 +251,7 @@ class JobMasterTest : public testing::Test, private master::Listener {
       made_ = made.get();
       return MadeTasks{.tasks = std::move(made), .come_by_tls = true, .remarks = given_remarks_};
     };
-    master::Listener& listener = *this;
-    auto made = JobMaster::create(loop_, clock_, log_, std::move(input), listener);
+    auto made = JobMaster::create(loop_, clock_, log_, std::move(input), *this);
     ASSERT_TRUE(made.ok()) << made.error().message;
     master_ = *std::move(made);
     const auto started = master_->start();
