@@ -11,13 +11,13 @@ namespace gangrun::cluster {
 
 // All or nothing, where the places of a gang come one by one: those that have come are held until
 // there is one for each task. Two jobs that fit alone but not together may then each hold what the
-// other lacks. So who has held a part for too long gives it back and asks again after a random
-// pause: one of the two gets its turn. Pure: its owner counts, gives back and asks.
+// other lacks. So who has held a part for too long returns it and asks again after a random pause:
+// one of the two gets its turn. Pure: its owner counts, gives back and asks.
 class AllOrNothing {
  public:
   struct Options {
     base::Duration hold{};    // how long a part is held
-    bool is_renewed = false;  // each further place begins that time anew
+    bool is_renewed = false;  // that time begins again with each further place
     // The pause is one between these.
     base::Duration shortest_pause{};
     base::Duration longest_pause{};

@@ -34,7 +34,7 @@ struct Launch {
   base::Json agent_config;
 };
 
-// What gang::Allocated says, and the agent's handle.
+// gang::Allocated with the agent's handle.
 struct AgentAllocated {
   job::TaskId task;
   int attempt = 0;

@@ -15,9 +15,12 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "feed/door.h"
 #include "feed/feeder.h"
 #include "feed/inlet.h"
+#include "feed/line.h"
 #include "feed/message.h"
+#include "feed/outlet.h"
 
 namespace gangrun::feed {
 namespace {

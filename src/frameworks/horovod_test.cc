@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "frameworks/jobs_for_tests.h"
-#include "frameworks/places.h"
+#include "frameworks/variables_of.h"
 
 namespace gangrun::frameworks {
 namespace {

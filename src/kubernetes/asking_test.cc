@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kubernetes/attempt.h"
 #include "kubernetes/test_api_server_internal.h"
 
 namespace gangrun::kubernetes {

@@ -72,7 +72,7 @@ struct Tokens {
   }
 };
 
-// Where an agent is called.
+// The address by which an agent is called.
 struct ControlPlace {
   std::string host;
   std::uint16_t port = 0;

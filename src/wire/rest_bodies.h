@@ -30,7 +30,7 @@ struct ByForm {
   }
 };
 
-// Who asks. Also the whole body of a notice, as masters of 0.1.0 take one.
+// The name of whoever asks. Also the whole body of a notice, as masters of 0.1.0 take one.
 struct AskedBy {
   std::optional<std::string> by{};
 
