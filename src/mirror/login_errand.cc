@@ -36,9 +36,9 @@ struct ChallengeLine {
 
 // The answer, or why there is none.
 struct AnswerLine {
-  std::string error;
-  std::optional<std::string> token;
-  std::optional<bool> is_last;
+  std::string error{};
+  std::optional<std::string> token{};
+  std::optional<bool> is_last{};
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
