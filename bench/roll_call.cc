@@ -126,7 +126,7 @@ class Sessions final : public cluster::Launcher {
     told_ = true;
     line_.send(base::format("{}", task.index));
     loop_.post([this, task, attempt] {
-      listener_(cluster::Allocated{task, attempt, "127.0.0.1", {}});
+      listener_(cluster::AgentAllocated{task, attempt, "127.0.0.1", {}});
     });
   }
   void adopt(const job::TaskId&, int, const base::Json&) override {}
