@@ -1,6 +1,8 @@
 #include "spark/spark_place.h"
 
 #include <chrono>
+#include <memory>
+#include <string_view>
 #include <utility>
 
 #include "agents/agents.h"
@@ -8,7 +10,6 @@
 #include "client/run_session.h"
 #include "host/port_range.h"
 #include "spark/spark_launcher.h"
-#include "spark/spark_rules.h"
 
 namespace gangrun::spark {
 
@@ -16,6 +17,18 @@ namespace {
 
 using base::Result;
 
+// The place whose tasks connect by themselves, from the executors of a Spark application.
+constexpr std::string_view kSpark = "spark";
+
+constexpr std::string_view kWorksAtExecutor =
+    "tasks work in the folder of their executor, which Spark removes: write what is to stay to a "
+    "file system that all see";
+constexpr std::string_view kShippedBySpark =
+    "Spark ships files to its executors (spark.files, spark.archives, SparkContext.addFile)";
+constexpr std::string_view kPlacedBySpark =
+    "Spark decides where its executors are and what they have when it starts";
+constexpr std::string_view kFixedSize =
+    "every task joins once, from the executor that Spark gives it";
 constexpr std::string_view kPort = "--port";
 // The time that tasks that came by themselves outlive their master: nobody comes after it.
 constexpr std::chrono::seconds kMasterLostOnSpark(10);
@@ -64,6 +77,27 @@ client::ExitStatus run_on_spark(job::JobSpec spec, const client::RunOptions& opt
 }
 
 }  // namespace
+
+jobfile::PlaceRules spark_rules() {
+  using jobfile::Feature;
+  return {.name = std::string(kSpark),
+          .words = "Spark executors (only through the Python package)",
+          .reference = "[`spark`](#spark)",
+          .refusals = {
+              {Feature::kRestarts, "nobody restarts a task there; allowed: 0"},
+              {Feature::kFiles, kShippedBySpark},
+              {Feature::kArchives, kShippedBySpark},
+              {Feature::kImages, "the image is that of Spark's executors"},
+              {Feature::kGpus, "Spark assigns GPUs (spark.task.resource.gpu.amount)"},
+              {Feature::kOtherResources, "Spark assigns them (spark.task.resource.NAME.amount)"},
+              {Feature::kLabels, kPlacedBySpark},
+              {Feature::kOnePerNode, kPlacedBySpark},
+              {Feature::kSpares, kFixedSize},
+              {Feature::kSmallerGangs, kFixedSize},
+              {Feature::kHosts, kPlacedBySpark},
+              {Feature::kOutputs, kWorksAtExecutor},
+              {Feature::kKeptFolders, kWorksAtExecutor}}};
+}
 
 client::Place spark_place() {
   return {.rules = spark_rules(),
