@@ -1,5 +1,3 @@
-#include "hadoop/launch_script.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
@@ -10,6 +8,7 @@
 #include <string>
 
 #include "base/unique_fd.h"
+#include "hadoop/node_manager.h"
 
 namespace gangrun::hadoop {
 namespace {
