@@ -1,6 +1,6 @@
-#include "local/containment_choice.h"
-
 #include <gtest/gtest.h>
+
+#include "local/this_machine.h"
 
 namespace gangrun::local {
 namespace {

@@ -14,7 +14,9 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/strings.h"
+#include "job/choice.h"
 #include "process/cgroup.h"
+#include "process/levels.h"
 
 namespace gangrun::local {
 
@@ -130,6 +132,17 @@ std::string limit_words(const std::string& cgroup) {
 }
 
 }  // namespace
+
+base::Result<job::Containment> choose_containment(job::Containment wanted) {
+  // "auto" is the name of no level.
+  const auto choice = process::choose_level(process::level_from_string(job::to_string(wanted)));
+  if (!choice.ability.possible) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("containment {} is not possible on this host: {}",
+                                    process::to_string(choice.level), choice.ability.reason)};
+  }
+  return job::choice_from<job::Containment>(process::to_string(choice.level));
+}
 
 Usable usable_memory_mib(const MachineSources& sources) {
   return limited({total_memory_mib(sources.meminfo)}, groups_of(sources, "memory"), memory_limit);

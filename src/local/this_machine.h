@@ -50,4 +50,8 @@ Usable usable_memory_mib(const MachineSources& sources);
 // have, so many as would have that time, rounded up.
 Usable usable_cores(const MachineSources& sources);
 
+// The level that the job wants, or the best that this host permits: never kAuto. Tries them for
+// real. kFailedPrecondition: the host does not permit the level that is wanted.
+base::Result<job::Containment> choose_containment(job::Containment wanted);
+
 }  // namespace gangrun::local

@@ -7,11 +7,14 @@
 #include "client/fail.h"
 #include "client/run_session.h"
 #include "client/sites.h"
+#include "host/backend.h"
 #include "local/commands/doctor.h"
-#include "local/commands/local_backend.h"
 #include "local/commands/machine_checks.h"
-#include "local/containment_choice.h"
+#include "local/gpu_locks.h"
+#include "local/local_launcher.h"
 #include "local/local_rules.h"
+#include "local/this_machine.h"
+#include "net/hosts.h"
 
 namespace gangrun::local::commands {
 
@@ -42,6 +45,52 @@ class LocalJobs final : public client::Jobs {
   [[nodiscard]] Result<std::unique_ptr<cluster::Site>> site(
       const client::Context& context) const override {
     return client::home_site(context);
+  }
+};
+
+// Tasks that outlive their master, or have a network between them and it, go on alone for so long
+// by default.
+constexpr std::chrono::seconds kDefaultMasterLost(60);
+
+Result<local::LocalLauncher::Options> cluster_options(const host::BackendInput& input) {
+  local::LocalLauncher::Options result;
+  result.agent_program = input.launch.agent_program;
+  result.host = input.launch.host;
+  result.gpus = input.launch.gpus;
+  if (!input.launch.gpus.list.empty()) {
+    GANGRUN_ASSIGN(result.gpu_lock_folder, local::gpu_lock_folder());
+  }
+  result.agent_log = input.folder.paths().master_log();
+  result.job_id = input.folder.id();
+  result.containment = input.launch.containment;
+  result.agents_outlive_us = input.tasks_outlive_us;
+  result.starter_socket = input.folder.paths().starter_socket();
+  result.hosts = input.spec.hosts;
+  result.interface = input.spec.interface;
+  const std::string& host = input.launch.host;
+  if (!net::is_loopback_address(host)) result.master_address = host;
+  return result;
+}
+
+// The tasks run on this machine, beside their master.
+class LocalBackend final : public host::Backend {
+ public:
+  [[nodiscard]] std::chrono::milliseconds master_lost(const job::JobSpec& spec,
+                                                      bool tasks_outlive_us) const override {
+    const bool go_on = tasks_outlive_us || !spec.hosts.empty();
+    return go_on ? kDefaultMasterLost : std::chrono::milliseconds(0);
+  }
+  Result<host::MadeTasks> make_tasks(const host::BackendInput& input) override {
+    GANGRUN_ASSIGN(auto cluster, cluster_options(input));
+    const bool by_tls = !input.spec.hosts.empty();
+    const host::Ground& ground = input.ground;
+    return host::MadeTasks{
+        .tasks = std::make_unique<agents::Agents>(
+            ground.loop, ground.clock, ground.logger, ground.server,
+            std::make_unique<local::LocalLauncher>(ground.loop, std::move(cluster)),
+            by_tls ? host::agents_by_tls(input) : host::agents_options(input)),
+        .come_by_tls = by_tls,
+        .remarks = host::remarks_of(input.launch)};
   }
 };
 
