@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "ssh/ssh_options.h"
-
 namespace gangrun::ssh {
 namespace {
 

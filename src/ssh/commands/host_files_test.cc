@@ -1,5 +1,3 @@
-#include "ssh/commands/host_files.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -7,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "ssh/commands/ssh_backend.h"
 
 namespace gangrun::ssh::commands {
 namespace {

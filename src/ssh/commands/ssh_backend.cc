@@ -4,12 +4,13 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/file_tree.h"
 #include "base/format.h"
 #include "base/strings.h"
 #include "base/variable.h"
-#include "ssh/commands/host_files.h"
+#include "client/prepare.h"
+#include "jobfile/shipped_files.h"
 #include "ssh/host_addresses.h"
-#include "ssh/ssh_options.h"
 #include "ssh/ssh_rules.h"
 
 namespace gangrun::ssh::commands {
@@ -63,6 +64,30 @@ int tasks_of(const job::JobSpec& spec) {
 }
 
 }  // namespace
+
+base::Result<std::vector<ssh::HostFile>> host_files(const job::JobSpec& spec,
+                                                    const std::string& folder) {
+  GANGRUN_ASSIGN(const auto shipped, jobfile::shipped_files(spec, folder, client::kind_of));
+  base::FileTree tree({});
+  for (const jobfile::LocalFile& file : shipped.local) {
+    auto added = tree.add(file.name, file.path);
+    if (!added.ok())
+      return base::invalid_argument(base::format("files: {}", added.error().message));
+  }
+  std::vector<ssh::HostFile> files;
+  for (const auto& [name, entry] : tree.entries()) {
+    GANGRUN_TRY(jobfile::check_file_name(name));
+    if (entry.is_folder) {
+      files.push_back({.path = {}, .name = name, .size = 0, .is_folder = true});
+    } else {
+      files.push_back({.path = entry.path,
+                       .name = name,
+                       .size = entry.size,
+                       .is_executable = entry.is_program});
+    }
+  }
+  return files;
+}
 
 Result<std::unique_ptr<ssh::HostLinks>> make_links(net::EventLoop& loop, const job::JobSpec& spec,
                                                    const std::string& agent_program,

@@ -4,13 +4,20 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "host/backend.h"
+#include "job/spec.h"
 #include "ssh/host_links.h"
 #include "ssh/ssh_launcher.h"
 
 namespace gangrun::ssh::commands {
+
+// The files and folders that a host without the working folder is to have, with all that is in
+// them. A name that no host could have is an error.
+base::Result<std::vector<ssh::HostFile>> host_files(const job::JobSpec& spec,
+                                                    const std::string& folder);
 
 // For the hosts of a job to log in to, each within its own limits, and many beside each other.
 inline constexpr std::chrono::minutes kLoginLimit(30);
