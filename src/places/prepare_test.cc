@@ -10,8 +10,8 @@
 #include "local/commands/machine_checks.h"
 #include "local/local_rules.h"
 #include "places/places.h"
-#include "spark/spark_rules.h"
-#include "yarn/yarn_rules.h"
+#include "spark/spark_place.h"
+#include "yarn/yarn_options.h"
 
 namespace gangrun::client {
 namespace {

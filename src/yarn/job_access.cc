@@ -5,10 +5,6 @@
 
 namespace gangrun::yarn {
 
-base::Json YarnSpec::write(const job::JobSpec& spec) {
-  return jobfile::to_json(spec, job::PlanForm::kForPrograms);
-}
-
 base::Result<> YarnSpec::read(const base::Json& json, std::string_view key, job::JobSpec& out) {
   auto spec = jobfile::job_spec_from_json(json, {&YarnOptions::section()});
   if (!spec.ok()) return spec.error().context(key);

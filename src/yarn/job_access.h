@@ -11,6 +11,7 @@
 #include "base/secret.h"
 #include "hadoop/records.h"
 #include "job/spec.h"
+#include "jobfile/described_job.h"
 
 namespace gangrun::yarn {
 
@@ -49,8 +50,7 @@ inline constexpr const char* kOutputsFolder = "/outputs";
 inline constexpr const char* kStatusFile = "/status.json";
 
 // A job with YARN's section.
-struct YarnSpec {
-  [[nodiscard]] static base::Json write(const job::JobSpec& spec);
+struct YarnSpec : base::JsonOf<job::JobSpec> {
   static base::Result<> read(const base::Json& json, std::string_view key, job::JobSpec& out);
   [[nodiscard]] static std::string bounds() { return {}; }
   template <typename T>

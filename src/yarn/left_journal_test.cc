@@ -1,6 +1,6 @@
-#include "yarn/left_journal.h"
-
 #include <gtest/gtest.h>
+
+#include "yarn/journal_copy.h"
 
 namespace gangrun::yarn {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "job/choice.h"
 #include "job/spec.h"
+#include "jobfile/place_rules.h"
 #include "jobfile/section.h"
 
 namespace gangrun::yarn {
@@ -62,5 +63,8 @@ inline const YarnOptions& yarn_of(const job::JobSpec& job) {
   return job.sections.get<YarnOptions>();
 }
 inline YarnOptions& edit_yarn(job::JobSpec& job) { return job.sections.edit<YarnOptions>(); }
+
+// The parts of a job that YARN takes, as far as that can be said without a cluster.
+jobfile::PlaceRules yarn_rules();
 
 }  // namespace gangrun::yarn

@@ -12,7 +12,7 @@
 #include "wire/messages.h"
 #include "wire/rest_client.h"
 #include "yarn/ends.h"
-#include "yarn/left_journal.h"
+#include "yarn/journal_copy.h"
 #include "yarn/waiting.h"
 #include "yarn/yarn_logs.h"
 
