@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "job/task_id.h"
-#include "wire/kept_lines.h"
+#include "wire/rest_bodies.h"
 
 namespace gangrun::agents {
 

@@ -1,10 +1,18 @@
 #include "wire/rest_bodies.h"
 
+#include "base/described_json.h"
 #include "base/format.h"
 #include "base/strings.h"
 #include "wire/paths.h"
 
 namespace gangrun::wire {
+
+base::Result<> ErrorOrOutput::read(const base::Json& json, std::string_view key, bool& is_error) {
+  std::string stream;
+  GANGRUN_TRY(base::JsonOf<std::string>::read(json, key, stream));
+  is_error = stream == "err";
+  return {};
+}
 
 base::Result<> ByForm::read(const base::Json& json, std::string_view key, std::string& by) const {
   GANGRUN_TRY(base::JsonOf<std::string>::read(json, key, by));

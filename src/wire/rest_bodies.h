@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
+#include "base/clock.h"
 #include "base/described.h"
 #include "base/json.h"
 #include "base/result.h"
@@ -16,7 +18,7 @@
 #include "wire/message_forms.h"
 
 // The bodies of the REST interfaces of a registry and of an agent (docs/protocols/registry.md), but
-// for those of questions, of kept lines (kept_lines.h) and of tasks that join (join.h).
+// for those of questions and of tasks that join (join.h).
 namespace gangrun::wire {
 
 // Somebody's name: it has from 1 to kMaxByBytes.
@@ -92,6 +94,48 @@ struct MasterCall {
   }
   [[nodiscard]] base::Result<> complete() const;
   [[nodiscard]] job::Address master() const { return {host, port}; }
+};
+
+// The name of one of the two streams of a task.
+struct ErrorOrOutput {
+  [[nodiscard]] static base::Json write(bool is_error) { return is_error ? "err" : "out"; }
+  static base::Result<> read(const base::Json& json, std::string_view key, bool& is_error);
+  [[nodiscard]] static std::string bounds() { return "as out or err"; }
+  template <typename T>
+  [[nodiscard]] T sample() const {
+    return true;
+  }
+};
+
+// A line of the output of tasks as a master keeps it for clients on other machines.
+struct KeptLine {
+  job::TaskId task;
+  bool is_error = false;
+  std::string text;
+  std::optional<base::WallTime> time{};  // when it came; none: the master is an older one
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("task", &KeptLine::task),
+                      base::row("stream", &KeptLine::is_error, ErrorOrOutput{}),
+                      base::row("text", &KeptLine::text), base::row("time", &KeptLine::time));
+  }
+
+  friend bool operator==(const KeptLine&, const KeptLine&) = default;
+};
+
+struct KeptLines {
+  std::int64_t next = 0;    // the number of the line that comes next
+  std::int64_t missed = 0;  // lines from the requested one on that are not kept any more
+  std::vector<KeptLine> lines;
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("next", &KeptLines::next), base::row("missed", &KeptLines::missed),
+                      base::row("lines", &KeptLines::lines));
+  }
+
+  friend bool operator==(const KeptLines&, const KeptLines&) = default;
 };
 
 }  // namespace gangrun::wire

@@ -9,7 +9,7 @@
 #include "job/cluster_spec.h"
 #include "job/status.h"
 #include "net/client.h"
-#include "wire/kept_lines.h"
+#include "wire/rest_bodies.h"
 
 // The requests of the commands to a job's registry, and of a master to its agents. Each blocks
 // until `deadline` at most. Errors are those of net::request(), and what the registry answered:
