@@ -15,7 +15,7 @@
 #include "client/plan_sources.h"
 #include "client/prepare.h"
 #include "client/text.h"
-#include "host/open_files.h"
+#include "host/job_master.h"
 
 namespace gangrun::client {
 

@@ -5,12 +5,18 @@
 #include "base/files.h"
 #include "frameworks/environment.h"
 #include "master/past.h"
+#include "process/open_files.h"
 
 namespace gangrun::host {
 
 namespace {
 
 using base::Result;
+
+// The files that a master has open: its own, and those of commands that ask it.
+constexpr std::size_t kOfTheMaster = 64;
+// For each task its connection, its process, what that says at its end; and one to start it with.
+constexpr std::size_t kOfATask = 4;
 
 agents::DeskOptions desk_options(const JobMasterInput& input) {
   const auto sessions = static_cast<int>(input.spec.task_ids().size());
@@ -19,6 +25,10 @@ agents::DeskOptions desk_options(const JobMasterInput& input) {
 }
 
 }  // namespace
+
+base::Result<> check_open_files(const job::JobSpec& spec) {
+  return process::check_open_files(kOfTheMaster + kOfATask * spec.task_ids().size());
+}
 
 Result<std::unique_ptr<JobMaster>> JobMaster::create(net::EventLoop& loop, const base::Clock& clock,
                                                      base::Logger& logger, JobMasterInput input,

@@ -137,4 +137,8 @@ class JobMaster {
   std::unique_ptr<master::Master> master_;
 };
 
+// Whether the master of this job may have as many files open as it will: else tasks would miss it
+// one by one. kFailedPrecondition, with both numbers.
+base::Result<> check_open_files(const job::JobSpec& spec);
+
 }  // namespace gangrun::host

@@ -1,8 +1,8 @@
-#include "host/open_files.h"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "host/job_master.h"
 
 namespace gangrun::host {
 namespace {

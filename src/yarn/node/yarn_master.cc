@@ -25,7 +25,6 @@
 #include "hadoop/token_source.h"
 #include "hadoop/web_hdfs.h"
 #include "host/job_master.h"
-#include "host/open_files.h"
 #include "job/described.h"
 #include "job/limits.h"
 #include "journal/segments.h"
