@@ -7,8 +7,8 @@
 #include "base/files.h"
 #include "client/agent_program.h"
 #include "client/test_context.h"
+#include "local/commands/local_place.h"
 #include "local/commands/machine_checks.h"
-#include "local/local_rules.h"
 #include "places/places.h"
 #include "spark/spark_place.h"
 #include "yarn/yarn_options.h"
@@ -171,7 +171,7 @@ TEST_F(PrepareTest, AJobOnSparkEndsWithItsDriver) {
   EXPECT_TRUE(places_.check_flags(options, spec).ok());
   options.of_place["--port"] = "4711";
   EXPECT_TRUE(places_.check_flags(options, spec).ok());
-  spec.on = local::kLocal;
+  spec.on = local::commands::kLocal;
   EXPECT_EQ(places_.check_flags(options, spec).error().message,
             "--port: '4711' is not allowed with `on: local`; allowed with `on: spark`");
   spec.on = spark::kSpark;

@@ -17,9 +17,6 @@ namespace {
 
 using base::Result;
 
-// The place whose tasks connect by themselves, from the executors of a Spark application.
-constexpr std::string_view kSpark = "spark";
-
 constexpr std::string_view kWorksAtExecutor =
     "tasks work in the folder of their executor, which Spark removes: write what is to stay to a "
     "file system that all see";
@@ -32,6 +29,28 @@ constexpr std::string_view kFixedSize =
 constexpr std::string_view kPort = "--port";
 // The time that tasks that came by themselves outlive their master: nobody comes after it.
 constexpr std::chrono::seconds kMasterLostOnSpark(10);
+
+// The parts of a job that are possible where Spark decides about its executors.
+jobfile::PlaceRules spark_rules() {
+  using jobfile::Feature;
+  return {.name = std::string(kSpark),
+          .words = "Spark executors (only through the Python package)",
+          .reference = "[`spark`](#spark)",
+          .refusals = {
+              {Feature::kRestarts, "nobody restarts a task there; allowed: 0"},
+              {Feature::kFiles, kShippedBySpark},
+              {Feature::kArchives, kShippedBySpark},
+              {Feature::kImages, "the image is that of Spark's executors"},
+              {Feature::kGpus, "Spark assigns GPUs (spark.task.resource.gpu.amount)"},
+              {Feature::kOtherResources, "Spark assigns them (spark.task.resource.NAME.amount)"},
+              {Feature::kLabels, kPlacedBySpark},
+              {Feature::kOnePerNode, kPlacedBySpark},
+              {Feature::kSpares, kFixedSize},
+              {Feature::kSmallerGangs, kFixedSize},
+              {Feature::kHosts, kPlacedBySpark},
+              {Feature::kOutputs, kWorksAtExecutor},
+              {Feature::kKeptFolders, kWorksAtExecutor}}};
+}
 
 class SparkBackend final : public host::Backend {
  public:
@@ -77,27 +96,6 @@ client::ExitStatus run_on_spark(job::JobSpec spec, const client::RunOptions& opt
 }
 
 }  // namespace
-
-jobfile::PlaceRules spark_rules() {
-  using jobfile::Feature;
-  return {.name = std::string(kSpark),
-          .words = "Spark executors (only through the Python package)",
-          .reference = "[`spark`](#spark)",
-          .refusals = {
-              {Feature::kRestarts, "nobody restarts a task there; allowed: 0"},
-              {Feature::kFiles, kShippedBySpark},
-              {Feature::kArchives, kShippedBySpark},
-              {Feature::kImages, "the image is that of Spark's executors"},
-              {Feature::kGpus, "Spark assigns GPUs (spark.task.resource.gpu.amount)"},
-              {Feature::kOtherResources, "Spark assigns them (spark.task.resource.NAME.amount)"},
-              {Feature::kLabels, kPlacedBySpark},
-              {Feature::kOnePerNode, kPlacedBySpark},
-              {Feature::kSpares, kFixedSize},
-              {Feature::kSmallerGangs, kFixedSize},
-              {Feature::kHosts, kPlacedBySpark},
-              {Feature::kOutputs, kWorksAtExecutor},
-              {Feature::kKeptFolders, kWorksAtExecutor}}};
-}
 
 client::Place spark_place() {
   return {.rules = spark_rules(),

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <string_view>
+
 #include "client/place.h"
-#include "jobfile/place_rules.h"
 
 namespace gangrun::spark {
 
-// The parts of a job that are possible where Spark decides about its executors.
-jobfile::PlaceRules spark_rules();
+// The value of `on` for executors.
+inline constexpr std::string_view kSpark = "spark";
 
 // The executors of a Spark application, whose tasks connect by themselves.
 client::Place spark_place();

@@ -12,7 +12,6 @@
 #include "local/commands/machine_checks.h"
 #include "local/gpu_locks.h"
 #include "local/local_launcher.h"
-#include "local/local_rules.h"
 #include "local/this_machine.h"
 #include "net/hosts.h"
 
@@ -37,6 +36,21 @@ Result<> check_machine(const job::JobSpec& spec, const client::RunOptions& optio
   GANGRUN_TRY(check_images_of(spec, context.environment, {context.folder, home},
                               context.clock.now() + kImagesTimeout));
   return check_hosts_of(spec, options.host);
+}
+
+// The parts of a job that this machine takes, whatever it has.
+jobfile::PlaceRules local_rules() {
+  using jobfile::Feature;
+  return {.name = std::string(kLocal),
+          .words = "this machine",
+          .reference = "`local` (this machine)",
+          .features = {Feature::kRestarts, Feature::kFiles, Feature::kImages, Feature::kGpus,
+                       Feature::kSpares, Feature::kSmallerGangs, Feature::kHosts},
+          // Tasks work in the caller's folder: all is in place already.
+          .passed_over = {Feature::kOutputs, Feature::kKeptFolders},
+          // A file for a cluster can be tried here.
+          .without_use = {Feature::kLabels, Feature::kOnePerNode},
+          .is_beside_master = true};
 }
 
 class LocalJobs final : public client::Jobs {
@@ -130,7 +144,7 @@ client::Place local_place() {
                             return client::Examination{.checks = check_this_machine(context)};
                           }};
   };
-  return {.rules = local::local_rules(),
+  return {.rules = local_rules(),
           .launch = {.run = run_here, .backend = backend},
           .jobs = std::make_shared<const LocalJobs>(),
           .doctor = doctor};
