@@ -9,6 +9,7 @@
 #include "client/fail.h"
 #include "client/run_session.h"
 #include "host/port_range.h"
+#include "jobfile/place_rules.h"
 #include "spark/spark_launcher.h"
 
 namespace gangrun::spark {

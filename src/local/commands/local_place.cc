@@ -8,6 +8,7 @@
 #include "client/run_session.h"
 #include "client/sites.h"
 #include "host/backend.h"
+#include "jobfile/place_rules.h"
 #include "local/commands/doctor.h"
 #include "local/commands/machine_checks.h"
 #include "local/gpu_locks.h"
