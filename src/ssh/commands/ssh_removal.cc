@@ -30,7 +30,7 @@ using base::Result;
 
 constexpr std::chrono::milliseconds kLookAgain(200);
 // The other command has limits of its own.
-constexpr std::chrono::hours kLongest(24);
+constexpr std::chrono::hours kLongestTurn(24);
 
 constexpr std::size_t kMaxWhy = 300;
 // A host may take so long to remove its folder, and to end. That it is down ssh notices before.
@@ -136,7 +136,7 @@ base::Result<base::UniqueFd> take_turn(net::EventLoop& loop, const std::string& 
   };
   if (lock.ok() && !*lock) again = loop.after(kLookAgain, look);
   const bool is_over = loop.run_until(
-      [&] { return !lock.ok() || lock->has_value() || is_cancelled(); }, loop.now() + kLongest);
+      [&] { return !lock.ok() || lock->has_value() || is_cancelled(); }, loop.now() + kLongestTurn);
   if (!lock.ok()) return lock.error();
   if (*lock) return std::move(**lock);
   return base::Error{base::Code::kCancelled,
