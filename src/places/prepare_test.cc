@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "client/agent_program.h"
 #include "client/test_context.h"
+#include "kubernetes/pods/kubernetes_options.h"
 #include "local/commands/local_place.h"
 #include "local/commands/machine_checks.h"
 #include "places/places.h"
