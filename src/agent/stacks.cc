@@ -58,12 +58,14 @@ Looks looks_at(const std::vector<pid_t>& pids, base::Instant deadline) {
 
 base::Result<Looks> look_inside(const std::string& engine, const std::string& container,
                                 std::chrono::milliseconds limit) {
+  // The engine takes some of the time.
+  const auto inside = std::max<std::chrono::milliseconds>(limit - kAllowance, limit / 2);
   const process::Question question{
       .argv = {engine, "exec", container, std::string(kFirstProgram), std::string(kLookCommand),
-               std::to_string(limit.count())},
+               std::to_string(inside.count())},
       .max_bytes = cluster::kMaxSaidBytes};
   GANGRUN_ASSIGN(const auto answer,
-                 process::ask(question, std::chrono::steady_clock::now() + limit + kAllowance));
+                 process::ask(question, std::chrono::steady_clock::now() + limit));
   if (answer.status != 0) {
     return base::unavailable(base::their_words(base::trim(answer.output)));
   }
