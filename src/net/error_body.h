@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "base/described_json.h"
 #include "base/json.h"
@@ -27,5 +30,14 @@ struct ErrorBody {
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() { return std::tuple(base::row("error", &ErrorBody::error)); }
 };
+
+// The message in a body of at most that many bytes. None: it is another body.
+inline std::optional<std::string> told_message(const std::string& body, std::size_t max_bytes) {
+  const auto json = base::parse_json(body, max_bytes);
+  if (!json.ok()) return std::nullopt;
+  auto told = base::from_json<ErrorBody>(*json);
+  if (!told.ok()) return std::nullopt;
+  return std::move(told->error.message);
+}
 
 }  // namespace gangrun::net

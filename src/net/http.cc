@@ -3,7 +3,6 @@
 #include <array>
 
 #include "base/format.h"
-#include "base/json.h"
 #include "base/letters.h"
 #include "base/strings.h"
 #include "net/error_body.h"
@@ -183,21 +182,10 @@ HttpResponse error_response(const base::Error& error) {
   return {status_of(error.code), "text/plain; charset=utf-8", {}, error.message + "\n"};
 }
 
-namespace {
-
-// The message in a body that has one, else the text itself.
-std::string error_text(const std::string& body) {
-  if (const auto json = base::parse_json(body, kMaxErrorBodyBytes); json.ok()) {
-    auto told = base::from_json<ErrorBody>(*json);
-    if (told.ok()) return std::move(told->error.message);
-  }
-  return std::string(base::trim(body));
-}
-
-}  // namespace
-
 base::Error error_of(const HttpResponse& response) {
-  std::string text = base::shorten(error_text(response.body), kMaxErrorTextBytes);
+  const auto told = told_message(response.body, kMaxErrorBodyBytes);
+  std::string text =
+      base::shorten(told ? std::string_view(*told) : base::trim(response.body), kMaxErrorTextBytes);
   if (text.empty())
     text = base::format("HTTP {} {}", response.status, status_text(response.status));
   return {code_of_status(response.status), std::move(text)};

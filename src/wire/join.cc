@@ -47,16 +47,6 @@ struct HasAgent {
   }
 };
 
-// The whole message of an error as error_answer() writes it.
-std::string told_message(const net::HttpResponse& response) {
-  const auto json = base::parse_json(response.body, kMaxRequestBytes);
-  if (json.ok()) {
-    auto told = base::from_json<net::ErrorBody>(*json);
-    if (told.ok()) return std::move(told->error.message);
-  }
-  return net::error_of(response).message;
-}
-
 Result<JoinAnswer> answer_of(const net::HttpResponse& response) {
   JoinAnswer answer;
   if (response.status == 200) {
@@ -70,7 +60,9 @@ Result<JoinAnswer> answer_of(const net::HttpResponse& response) {
     answer.state = told.has_ended ? JoinState::kWasThere : JoinState::kThere;
     return answer;
   }
-  answer.reason = told_message(response);
+  // The whole message; the error's own is shortened.
+  answer.reason =
+      net::told_message(response.body, kMaxRequestBytes).value_or(net::error_of(response).message);
   if (response.status == 404) {
     answer.state = JoinState::kUnknownTask;
   } else if (response.status == kGoneStatus) {
