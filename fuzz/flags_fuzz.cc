@@ -12,7 +12,7 @@
 #include "jobfile/build.h"
 #include "jobfile/plan_json.h"
 #include "jobfile/spec_yaml.h"
-#include "rules_of_places.h"
+#include "places/places.h"
 
 namespace {
 
@@ -83,17 +83,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   std::optional<jobfile::JobDraft> draft;
   if (with_file) {
-    auto parsed = jobfile::parse_spec(kFile, "job.yaml", rules_of_places().sections());
+    auto parsed = jobfile::parse_spec(kFile, "job.yaml", gangrun::places::rules().sections());
     GANGRUN_CHECK(parsed.ok(), kFile);
     draft = std::move(*parsed);
   }
-  const auto spec = jobfile::build(draft, flags, {.places = &rules_of_places()});
+  const auto spec = jobfile::build(draft, flags, {.places = &gangrun::places::rules()});
   if (!spec.ok()) {
     GANGRUN_CHECK(!spec.error().message.empty(), size);
     return 0;
   }
   const gangrun::base::Json json = jobfile::to_json(*spec);
-  const auto back = jobfile::job_spec_from_json(json, rules_of_places().sections());
+  const auto back = jobfile::job_spec_from_json(json, gangrun::places::rules().sections());
   GANGRUN_CHECK(back.ok() && *back == *spec, gangrun::base::dump_json(json));
   return 0;
 }

@@ -44,7 +44,7 @@ void read_request(std::string_view bytes) {
   request.path = target->path;
   request.query = target->query;
   request.body = bytes.substr(std::min(end + 1, bytes.size()));
-  const agent::KeyRun run{.attempt = 1, .generation = 1, .processes = 2, .tasks = 2, .names = {}};
+  const agent::KeyRun run{.attempt = 1, .generation = 1, .processes = 2, .tasks = 2, .all = 2};
   const auto asked = agent::key_request(request, run);
   if (!asked.ok()) return;
   GANGRUN_CHECK(asked->key.has_value() != asked->barrier.has_value(), request.path);

@@ -15,7 +15,8 @@ void take_command(std::string_view message) {
   const auto frame = kubernetes::read_frame(message);
   GANGRUN_CHECK(frame.has_value() == !message.empty(), message);
   if (!frame) return;
-  GANGRUN_CHECK(kubernetes::make_frame(frame->channel, frame->bytes) == message, message);
+  GANGRUN_CHECK(static_cast<char>(frame->channel) == message.front(), message);
+  GANGRUN_CHECK(frame->bytes == message.substr(1), message);
   const auto status = kubernetes::read_exit_status(frame->bytes);
   if (status.ok()) {
     GANGRUN_CHECK(*status >= 0 && *status <= 255, *status);

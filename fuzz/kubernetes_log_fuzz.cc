@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "kubernetes/log_lines.h"
+#include "kubernetes/log_stream.h"
 
 namespace {
 

@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   check_refusal(input);
   const std::size_t end = input.find('\n');
-  kubernetes::WatchEngine engine({"/pods", "a=b", ""});
+  kubernetes::WatchEngine engine({.path = "/pods", .label_selector = "a=b"});
   if (!engine.take_page(input.substr(0, end)).ok()) return 0;
   check_query(engine);
   if (engine.lists() || end == std::string_view::npos) return 0;

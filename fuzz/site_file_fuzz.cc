@@ -1,6 +1,8 @@
 // One of Hadoop's XML files, which may include itself.
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -17,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return base::Result<std::string>(std::string(input));
       });
   if (!properties.ok()) return 0;
-  hadoop::Configuration configuration({{"env.HOME", "/home"}});
+  const std::map<std::string, std::string, std::less<>> variables = {{"env.HOME", "/home"}};
+  hadoop::Configuration configuration(variables);
   configuration.add(*properties);
   for (const hadoop::Property& property : *properties) {
     (void)configuration.get(property.name);

@@ -12,7 +12,7 @@ from house import cpp_files, read, report
 
 # By place: its rooms, and how code names it. That a header of its rooms is included counts too.
 PLACES = {
-    "local": ("local", r'\b(?:local|job)::kLocal\b|"local"|#include "local/'),
+    "local": ("local", r'\b(?:local::)?commands::kLocal\b|"local"|#include "local/'),
     "yarn": ("yarn", r'\bkYarn\b|\bYarnOptions\b|"yarn"|#include "yarn/'),
     "kubernetes": ("kubernetes", r'\bkKubernetes\b|\bkK8s\b|\bKubernetesOptions\b|"(?:kubernetes|k8s)"|#include "kubernetes/pods/'),
     "ssh": ("ssh", r'\bkSsh\b|\bSshOptions\b|"ssh"|#include "ssh/'),
@@ -84,6 +84,7 @@ def test_commands_know_no_place():
     ("src/cli/ps.cc", "if (on == cluster::kYarn) {", ["yarn"]),
     ("src/cli/ps.cc", '#include "kubernetes/pods/names.h"', ["kubernetes"]),
     ("src/yarn/a.cc", 'kYarn; "local"', ["local"]),
+    ("src/cli/ps.cc", "if (on == local::commands::kLocal) {", ["local"]),
     ("src/yarn/commands/a.cc", "kYarn", []),
     ("src/jobfile/merge.cc", '// As "yarn" has it.', []),
     ("src/places/places.cc", '#include "spark/a.h"', []),
