@@ -97,8 +97,8 @@ def test_own_header_comes_first():
 
 
 def does_not_stand_alone(paths, objects, sources=CACHE / "headers"):
-    """[what the compiler says of a header by itself] of the headers of which it says something. In `sources` lie those that
-    include one header alone, the same from run to run: their names are part of what ccache looks for."""
+    """[what the compiler says of a file by itself] of the files of which it says something. In `sources` lie those that
+    include one file alone, the same from run to run: their names are part of what ccache looks for."""
     sources.mkdir(parents=True, exist_ok=True)
 
     def compile_alone(path):
@@ -118,6 +118,14 @@ def test_headers_without_a_source_stand_alone(tmp_path):
     alone = [path for path in cpp_files() if path.suffix == ".h" and not (ROOT / path.with_suffix(".cc")).exists()]
     assert alone
     offences = does_not_stand_alone(alone, tmp_path)
+    assert not offences, report(offences)
+
+
+def test_fuzz_targets_compile(tmp_path):
+    """They are built only where they run; a name that they use may go meanwhile."""
+    targets = [path for path in cpp_files("fuzz") if path.suffix == ".cc"]
+    assert targets
+    offences = does_not_stand_alone(targets, tmp_path)
     assert not offences, report(offences)
 
 
