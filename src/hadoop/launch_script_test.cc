@@ -1,3 +1,5 @@
+#include "hadoop/launch_script.h"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
@@ -8,7 +10,6 @@
 #include <string>
 
 #include "base/unique_fd.h"
-#include "hadoop/node_manager.h"
 
 namespace gangrun::hadoop {
 namespace {

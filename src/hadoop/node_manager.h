@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -10,12 +8,6 @@
 #include "hadoop/rpc_round.h"
 
 namespace gangrun::hadoop {
-
-// The NodeManager pastes environment values between double quotes into a bash script as they are
-// (ContainerLaunch). This is `value` so that the variable has it unchanged, whatever it holds but a
-// NUL byte: what is alive between double quotes is escaped, and what YARN itself replaces
-// ("{{NAME}}", "<CPS>", "<LOG_DIR>") is broken up.
-std::string quote_for_launch_script(std::string_view value);
 
 // One NodeManager's ContainerManagementProtocol, with the token that the ResourceManager gave for
 // this node. Calls block until `deadline` at most and connect when they need to. One thread at a

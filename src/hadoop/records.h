@@ -87,7 +87,7 @@ using LocalResources = std::map<std::string, LocalResource>;  // by the name of 
 
 struct LaunchContext {
   LocalResources local_resources{};
-  // As the launch script has them: see quote_for_launch_script() (hadoop/node_manager.h).
+  // As the launch script has them: see quote_for_launch_script() (hadoop/launch_script.h).
   std::map<std::string, std::string> environment{};
   std::vector<std::string> command;
   Credentials credentials;

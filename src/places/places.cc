@@ -4,7 +4,9 @@
 #include "local/commands/local_place.h"
 #include "spark/spark_place.h"
 #include "ssh/commands/ssh_place.h"
+#include "yarn/commands/check_hadoop_env.h"
 #include "yarn/commands/yarn_place.h"
+#include "yarn/commands/ytf_submit.h"
 #include "yarn/token_errand.h"
 
 namespace gangrun::places {

@@ -6,7 +6,7 @@
 #include "jobfile/plan_json.h"
 #include "jobfile/spec_yaml.h"
 #include "places/places.h"
-#include "ssh/ssh_rules.h"
+#include "ssh/ssh_options.h"
 
 namespace gangrun::jobfile {
 namespace {

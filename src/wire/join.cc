@@ -60,9 +60,9 @@ Result<JoinAnswer> answer_of(const net::HttpResponse& response) {
     answer.state = told.has_ended ? JoinState::kWasThere : JoinState::kThere;
     return answer;
   }
-  // The whole message; the error's own is shortened.
-  answer.reason =
-      net::told_message(response.body, kMaxRequestBytes).value_or(net::error_of(response).message);
+  // Whole, where error_of() shortens it.
+  auto told = net::told_message(response.body, kMaxRequestBytes);
+  answer.reason = told ? *std::move(told) : net::error_of(response).message;
   if (response.status == 404) {
     answer.state = JoinState::kUnknownTask;
   } else if (response.status == kGoneStatus) {

@@ -31,4 +31,10 @@ job::Cause application_end(const hadoop::ApplicationReport& report);
 // Whether it ended because its masters did, before one could tell the end of the job.
 [[nodiscard]] bool has_lost_its_master(const hadoop::ApplicationReport& report);
 
+// How a job has ended whose masters could not tell it: what YARN says of the application, and what
+// the journal has of the job; none: nothing of it has run. One of which no task has run has failed,
+// one of which some have is lost, where YARN has it as lost.
+job::JobStatus status_without_master(job::JobStatus by_yarn,
+                                     std::optional<job::JobStatus> by_journal);
+
 }  // namespace gangrun::yarn

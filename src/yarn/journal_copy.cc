@@ -64,25 +64,6 @@ Result<std::optional<job::JobStatus>> read_left_journal(hadoop::WebHdfs& files,
   return fetched.ok() ? std::move(left) : fetched.error();
 }
 
-job::JobStatus status_without_master(job::JobStatus by_yarn,
-                                     std::optional<job::JobStatus> by_journal) {
-  if (!by_journal) {
-    // Then it is as good as one that was never started.
-    if (by_yarn.state == job::JobState::kLost) by_yarn.state = job::JobState::kFailed;
-    by_yarn.has_run = false;
-    return by_yarn;
-  }
-  job::JobStatus status = *std::move(by_journal);
-  if (job::is_final(status.state)) return status;
-  const bool is_lost = by_yarn.state == job::JobState::kLost && status.has_run.value_or(true);
-  status.state = by_yarn.state == job::JobState::kLost ? job::JobState::kFailed : by_yarn.state;
-  if (is_lost) status.state = job::JobState::kLost;
-  status.cause = std::move(by_yarn.cause);
-  status.ended = std::move(by_yarn.ended);
-  status.elapsed_ms = by_yarn.elapsed_ms;
-  return status;
-}
-
 JournalCopy::JournalCopy(net::EventLoop& loop, base::Logger& logger, hadoop::WebHdfs files,
                          Options options)
     : loop_(loop),

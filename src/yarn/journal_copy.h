@@ -93,10 +93,4 @@ base::Result<std::optional<job::JobStatus>> read_left_journal(hadoop::WebHdfs& f
                                                               const base::Clock& clock,
                                                               base::Instant deadline);
 
-// How a job has ended whose masters could not tell it: what YARN says of the application, and what
-// the journal has of the job; none: nothing of it has run. One of which no task has run has failed,
-// one of which some have is lost, where YARN has it as lost.
-job::JobStatus status_without_master(job::JobStatus by_yarn,
-                                     std::optional<job::JobStatus> by_journal);
-
 }  // namespace gangrun::yarn

@@ -3,7 +3,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "cluster/place_part.h"
-#include "hadoop/node_manager.h"
+#include "hadoop/launch_script.h"
 #include "job/described.h"
 #include "yarn/task_container.h"
 #include "yarn/yarn_options.h"

@@ -212,8 +212,8 @@ def test_what_is_broken_fails_the_build(checkout, file, text, said):
 
 
 def coordinates_and_the_rest(picture):
-    """The numbers of an SVG, and its text without them: processors differ in the last digit of a logarithm."""
-    number = r"-?\d+\.\d+"
+    """The numbers of an SVG, and its text without them: processors differ in the last digit of a logarithm, which may be 0 and left out."""
+    number = r"(?<![\w.#-])-?\d+(?:\.\d+)?(?!\w)"
     return [float(text) for text in re.findall(number, picture)], re.sub(number, "N", picture)
 
 

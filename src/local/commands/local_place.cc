@@ -1,6 +1,8 @@
 #include "local/commands/local_place.h"
 
 #include <chrono>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "client/agent_program.h"

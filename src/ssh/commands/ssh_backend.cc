@@ -11,7 +11,7 @@
 #include "client/prepare.h"
 #include "jobfile/shipped_files.h"
 #include "ssh/host_addresses.h"
-#include "ssh/ssh_rules.h"
+#include "ssh/ssh_options.h"
 
 namespace gangrun::ssh::commands {
 

@@ -14,11 +14,6 @@
 
 namespace gangrun::ssh::commands {
 
-// The files and folders that a host without the working folder is to have, with all that is in
-// them. A name that no host could have is an error.
-base::Result<std::vector<ssh::HostFile>> host_files(const job::JobSpec& spec,
-                                                    const std::string& folder);
-
 // For the hosts of a job to log in to, each within its own limits, and many beside each other.
 inline constexpr std::chrono::minutes kLoginLimit(30);
 
@@ -52,5 +47,10 @@ class SshBackend final : public host::Backend {
   std::unique_ptr<ssh::HostLinks> links_;
   ssh::SshLauncher* launcher_ = nullptr;  // the master's, which outlives every call of clear()
 };
+
+// The files and folders that a host without the working folder is to have, with all that is in
+// them. A name that no host could have is an error.
+base::Result<std::vector<ssh::HostFile>> host_files(const job::JobSpec& spec,
+                                                    const std::string& folder);
 
 }  // namespace gangrun::ssh::commands

@@ -18,7 +18,7 @@
 #include "ssh/commands/ssh_rests.h"
 #include "ssh/commands/ssh_way.h"
 #include "ssh/host_lists.h"
-#include "ssh/ssh_rules.h"
+#include "ssh/ssh_options.h"
 #include "ssh/where_tasks_work.h"
 
 namespace gangrun::ssh::commands {

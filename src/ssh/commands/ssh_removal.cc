@@ -20,6 +20,7 @@
 #include "host/ending_signals.h"
 #include "net/event_loop.h"
 #include "ssh/commands/ssh_backend.h"
+#include "ssh/commands/ssh_turn.h"
 #include "ssh/host_records.h"
 
 namespace gangrun::ssh::commands {
@@ -27,10 +28,6 @@ namespace gangrun::ssh::commands {
 namespace {
 
 using base::Result;
-
-constexpr std::chrono::milliseconds kLookAgain(200);
-// The other command has limits of its own.
-constexpr std::chrono::hours kLongestTurn(24);
 
 constexpr std::size_t kMaxWhy = 300;
 // A host may take so long to remove its folder, and to end. That it is down ssh notices before.
@@ -120,29 +117,6 @@ job::JobSpec with_hosts(job::JobSpec spec, const std::vector<ssh::HostRecord>& r
 }
 
 }  // namespace
-
-base::Result<base::UniqueFd> take_turn(net::EventLoop& loop, const std::string& hosts_file,
-                                       const std::function<bool()>& is_cancelled,
-                                       const client::Context& context) {
-  auto lock = ssh::lock_host_records(hosts_file);
-  if (lock.ok() && !*lock) {
-    context.console.err(
-        "gangrun: waits for another command that fetches or removes files of this job\n");
-  }
-  net::Timer again;
-  const std::function<void()> look = [&] {
-    lock = ssh::lock_host_records(hosts_file);
-    if (lock.ok() && !*lock) again = loop.after(kLookAgain, look);
-  };
-  if (lock.ok() && !*lock) again = loop.after(kLookAgain, look);
-  const bool is_over = loop.run_until(
-      [&] { return !lock.ok() || lock->has_value() || is_cancelled(); }, loop.now() + kLongestTurn);
-  if (!lock.ok()) return lock.error();
-  if (*lock) return std::move(**lock);
-  return base::Error{base::Code::kCancelled,
-                     is_over ? "stopped while another command fetched or removed files of this job"
-                             : "another command fetches or removes files of this job for a day"};
-}
 
 Result<> remove_from_hosts(const job::JobSpec& spec, const std::string& job_id,
                            const std::string& hosts_file, const client::Context& context) {

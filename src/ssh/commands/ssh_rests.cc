@@ -20,7 +20,7 @@
 #include "host/ending_signals.h"
 #include "net/event_loop.h"
 #include "ssh/commands/ssh_backend.h"
-#include "ssh/commands/ssh_removal.h"
+#include "ssh/commands/ssh_turn.h"
 #include "ssh/host_records.h"
 #include "ssh/ssh_launcher.h"
 

@@ -1,10 +1,11 @@
+#include "ssh/commands/ssh_turn.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 
 #include "client/test_context.h"
-#include "ssh/commands/ssh_removal.h"
 #include "ssh/host_records.h"
 
 namespace gangrun::ssh::commands {

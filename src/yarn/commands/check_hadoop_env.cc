@@ -18,7 +18,6 @@
 #include "client/fail.h"
 #include "client/prepare.h"
 #include "yarn/commands/yarn_doctor.h"
-#include "yarn/commands/yarn_place.h"
 #include "yarn/tensorflow_trial.h"
 
 namespace gangrun::yarn::commands {

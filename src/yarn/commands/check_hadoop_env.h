@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "client/command.h"
 #include "cluster/check.h"
 #include "yarn/commands/yarn_doctor.h"
 
@@ -43,5 +44,7 @@ class HadoopEnvReport {
   bool part_checked_ = true;
   bool good_ = true;
 };
+
+client::Command check_hadoop_env_command();
 
 }  // namespace gangrun::yarn::commands

@@ -51,9 +51,9 @@ bool is_here(const std::string& path, const yarn::FarOutput& output) {
 // Brings what tasks of the job have left on the cluster's file system to a folder of each task in
 // `folder`: of all tasks, or of one ("worker-0"). What is there already as it is on the cluster is
 // not brought again.
-Result<> fetch_far_outputs(
-    yarn::YarnJob& job, const std::string& task, const std::string& folder,
-    const std::function<void(const std::string&, std::uint64_t, std::uint64_t)>& progress) {
+Result<> fetch_far_outputs(yarn::YarnJob& job, const std::string& task, const std::string& folder,
+                           const std::function<void(const std::string& name, std::uint64_t got,
+                                                    std::uint64_t size)>& progress) {
   GANGRUN_ASSIGN(const auto outputs, job.outputs(task));
   std::vector<std::string> skipped;
   const auto note_skipped = [&skipped](const cluster::BroughtFiles& files) {

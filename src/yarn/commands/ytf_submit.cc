@@ -24,7 +24,6 @@
 #include "jobfile/shipped_files.h"
 #include "yarn/commands/client_task.h"
 #include "yarn/commands/hadoop_access.h"
-#include "yarn/commands/yarn_place.h"
 #include "yarn/yarn_options.h"
 
 namespace gangrun::yarn::commands {

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "client/command.h"
 #include "client/run_options.h"
+#include "jobfile/place_rules.h"
 
 // The command line of `ytf-submit`, as the design "TensorFlow on YARN" has it, as options of
 // `gangrun run` (docs/from-ytf-submit.md).
@@ -46,5 +48,7 @@ struct YtfOptions {
 // no file and no cluster. `folder` is where the command was called.
 base::Result<client::RunOptions> run_options_of(const YtfOptions& options,
                                                 const std::string& folder);
+
+client::Command ytf_submit_command(const jobfile::RulesOfPlaces& places);
 
 }  // namespace gangrun::yarn::commands

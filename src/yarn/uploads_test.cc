@@ -1,11 +1,11 @@
+#include "yarn/uploads.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <map>
-
-#include "yarn/uploads.h"
 
 namespace gangrun::yarn {
 namespace {

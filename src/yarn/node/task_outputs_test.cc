@@ -1,10 +1,10 @@
+#include "yarn/node/task_outputs.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
-
-#include "yarn/node/task_outputs.h"
 
 namespace gangrun::yarn::node {
 namespace {

@@ -1,3 +1,5 @@
+#include "ssh/commands/ssh_backend.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -5,8 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-
-#include "ssh/commands/ssh_backend.h"
 
 namespace gangrun::ssh::commands {
 namespace {

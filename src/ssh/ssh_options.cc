@@ -1,4 +1,4 @@
-#include "ssh/ssh_rules.h"
+#include "ssh/ssh_options.h"
 
 #include <algorithm>
 #include <numeric>
