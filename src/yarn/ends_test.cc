@@ -10,6 +10,7 @@ namespace {
 
 using hadoop::ApplicationState;
 using hadoop::FinalStatus;
+using job::JobState;
 using job::Reason;
 
 job::Why end_of(std::int32_t exit_status, std::string diagnostics = {}) {
