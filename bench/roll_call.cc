@@ -117,7 +117,7 @@ class Sessions final : public cluster::Launcher {
  public:
   Sessions(net::EventLoop& loop, const Line& line) : loop_(loop), line_(line) {}
 
-  void on_event(std::function<void(cluster::Event)> listener) override {
+  void on_event(std::function<void(cluster::LaunchEvent)> listener) override {
     listener_ = std::move(listener);
   }
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override {
@@ -139,7 +139,7 @@ class Sessions final : public cluster::Launcher {
  private:
   net::EventLoop& loop_;
   const Line& line_;
-  std::function<void(cluster::Event)> listener_;
+  std::function<void(cluster::LaunchEvent)> listener_;
   bool told_ = false;
 };
 

@@ -143,7 +143,7 @@ class Agent {
   const wire::AgentConfig config_;
   const job::TaskSpec& task_spec_;
   std::optional<process::PortHolds> ports_;
-  Notice notice_;
+  TaskNotice notice_;
   FiguresFile figures_;
   const std::string result_path_;
   std::unique_ptr<UserRun> run_;
@@ -163,7 +163,7 @@ class Agent {
   std::optional<base::Instant> outputs_by_;  // where the run is to stop
   TaskPhases phases_;
   base::Instant run_started_at_;
-  Progress progress_;
+  RunProgress progress_;
   std::string end_reason_;  // that the master cannot know
   std::optional<job::LastWords> last_words_;
   int run_attempt_ = 0;

@@ -225,7 +225,7 @@ TEST_F(AgentTest, OutputsAreKeptBeforeTheEndIsTold) {
 TEST_F(AgentTest, AResultThatIsGivenUpWithTheAgentIsTold) {
   begin("echo 7 >\"$GANGRUN_RESULT_FILE\"");
   start_run();
-  wait_for<agents::Asked>();
+  wait_for<agents::AgentAsked>();
   EXPECT_TRUE(server_->send_end(kWorker, milliseconds(0)));
   EXPECT_TRUE(wait_for<job::Exited>().report.success);
   EXPECT_THAT(lines(),
@@ -237,7 +237,7 @@ TEST_F(AgentTest, AResultThatIsGivenUpWithItsPlaceStandsInTheLog) {
   config_.place_tells_end = true;
   begin("echo 7 >\"$GANGRUN_RESULT_FILE\"");
   start_run();
-  wait_for<agents::Asked>();
+  wait_for<agents::AgentAsked>();
   ASSERT_EQ(::kill(agent_pid_, SIGTERM), 0);
   EXPECT_EQ(exit_status(), 128 + SIGTERM);
   EXPECT_THAT(*base::read_file(config_.log_prefix + ".err", 1000),

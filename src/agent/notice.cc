@@ -13,11 +13,11 @@
 
 namespace gangrun::agent {
 
-Notice::Notice(base::Logger& logger, std::string file, job::NoticeSignal signal)
+TaskNotice::TaskNotice(base::Logger& logger, std::string file, job::NoticeSignal signal)
     : logger_(logger), file_(std::move(file)), signal_(signal) {}
 
-void Notice::tell(std::optional<std::chrono::milliseconds> left, base::Instant now,
-                  base::WallTime wall_now, const std::vector<pid_t>& processes) {
+void TaskNotice::tell(std::optional<std::chrono::milliseconds> left, base::Instant now,
+                      base::WallTime wall_now, const std::vector<pid_t>& processes) {
   const bool is_known = deadline_ && now <= *deadline_;
   base::Json json = {{"reason", "signal"}};
   if (left) {
@@ -39,11 +39,11 @@ void Notice::tell(std::optional<std::chrono::milliseconds> left, base::Instant n
                catchers.size(), job::to_string(signal_));
 }
 
-void Notice::begin_run(base::Instant now) {
+void TaskNotice::begin_run(base::Instant now) {
   if (!is_pending(now)) base::remove_if_there(file_);
 }
 
-bool Notice::is_pending(base::Instant now) const {
+bool TaskNotice::is_pending(base::Instant now) const {
   return deadline_ && now <= *deadline_ + kNoticeSlack;
 }
 

@@ -20,9 +20,9 @@ inline constexpr std::chrono::seconds kNoticeSlack{10};
 
 // How the user's command learns that its place may take it away: by a file with the time, which is
 // there first, and by a signal to who catches it.
-class Notice {
+class TaskNotice {
  public:
-  Notice(base::Logger& logger, std::string file, job::NoticeSignal signal);
+  TaskNotice(base::Logger& logger, std::string file, job::NoticeSignal signal);
 
   [[nodiscard]] const std::string& file() const { return file_; }
   // Told again, the file has the new time, and nobody gets another signal before the old one. Where

@@ -8,7 +8,7 @@ namespace gangrun::agent {
 inline constexpr double kProgressCpuSeconds = 0.05;
 
 // Whether a run has done anything since the last heartbeat: said something, or computed.
-class Progress {
+class RunProgress {
  public:
   void begin_run() { *this = {}; }
   // Both from the beginning of the run.

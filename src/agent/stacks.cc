@@ -60,7 +60,7 @@ base::Result<Looks> look_inside(const std::string& engine, const std::string& co
                                 std::chrono::milliseconds limit) {
   // The engine takes some of the time.
   const auto inside = std::max<std::chrono::milliseconds>(limit - kAllowance, limit / 2);
-  const process::Question question{
+  const process::EngineQuestion question{
       .argv = {engine, "exec", container, std::string(kFirstProgram), std::string(kLookCommand),
                std::to_string(inside.count())},
       .max_bytes = cluster::kMaxSaidBytes};

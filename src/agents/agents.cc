@@ -36,7 +36,7 @@ Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& log
   if (options_.launch.lines == LinesFor::kLogFolder) {
     line_files_.emplace(logger_, cluster::line_limit(options_.launch.spec));
   }
-  starter_->on_event([this](const cluster::Event& event) { on_starter(event); });
+  starter_->on_event([this](const cluster::LaunchEvent& event) { on_starter(event); });
   server_.serve_agents([this](DeskEvent event) { on_agent(std::move(event)); });
 }
 

@@ -89,7 +89,7 @@ class Agents final : public cluster::Tasks {
     std::optional<base::Instant> preempted_at;
   };
 
-  void on_starter(const cluster::Event& event);
+  void on_starter(const cluster::LaunchEvent& event);
   void on(const cluster::AgentAllocated& event);
   void on(const cluster::PreemptionNotice& event);
   void on(const job::AgentEnded& event);
@@ -103,7 +103,7 @@ class Agents final : public cluster::Tasks {
   void on(const PortLost& event);
   void on(const SessionEnded& event);
   void on(FiguresTold& event);
-  void on(const Asked& event);
+  void on(const AgentAsked& event);
   void on(const Answered& event);
 
   void emit(gang::Event event, std::optional<cluster::Whereabouts> whereabouts = {});

@@ -12,7 +12,7 @@
 // Events of agents come from the place that starts them, and from their sessions.
 namespace gangrun::agents {
 
-void Agents::on_starter(const cluster::Event& event) {
+void Agents::on_starter(const cluster::LaunchEvent& event) {
   std::visit(base::Overloaded{
                  [this](const base::OneOf<gang::ClusterWaiting, gang::ClusterGone,
                                           gang::HostSilent> auto& told) { emit(told); },
@@ -181,7 +181,7 @@ void Agents::on(const SessionEnded& event) {
 
 void Agents::on(FiguresTold& event) { facts_[event.task].told.figures = std::move(event.figures); }
 
-void Agents::on(const Asked& event) {
+void Agents::on(const AgentAsked& event) {
   if (event.question.kind == wire::kResultKind) {
     return results_.ask(event.task, facts_[event.task].run, event.question);
   }

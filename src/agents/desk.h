@@ -131,11 +131,11 @@ struct FiguresTold {
 };
 
 // The task's agent asks the master; to be answered by send_answer().
-struct Asked {
+struct AgentAsked {
   job::TaskId task;
   wire::AskMessage question;
 
-  friend bool operator==(const Asked&, const Asked&) = default;
+  friend bool operator==(const AgentAsked&, const AgentAsked&) = default;
 };
 
 // To a send_ask().
@@ -148,7 +148,7 @@ struct Answered {
 
 using DeskEvent =
     std::variant<PlaceReported, AgentReattached, ProcessStarted, job::Exited, Heartbeat, LogLines,
-                 PortLost, SessionEnded, FiguresTold, Asked, Answered>;
+                 PortLost, SessionEnded, FiguresTold, AgentAsked, Answered>;
 
 // Carries out the desk's decisions. Each call may call the desk again; the desk has finished its
 // own change by then.

@@ -6,7 +6,7 @@
 namespace gangrun::agents {
 
 void Desk::handle(wire::SessionId, Session& session, wire::AskMessage& message, base::Instant) {
-  output_.event(Asked{session.task, std::move(message)});
+  output_.event(AgentAsked{session.task, std::move(message)});
 }
 
 void Desk::handle(wire::SessionId, Session& session, wire::AnswerMessage& message, base::Instant) {

@@ -78,7 +78,7 @@ struct BroughtRest {
 };
 
 // How a place starts a job.
-struct Launch {
+struct JobStart {
   // Starts the job, or with `dry_run` shows what would be started.
   std::function<ExitStatus(job::JobSpec spec, const RunOptions& options, Context& context)> run;
   // For a master that is a process of its own. Null: the place has none such.
@@ -104,7 +104,7 @@ struct KeptJob {
 };
 
 // An order of `fetch` to bring the outputs of all tasks, or of one as the user names it.
-struct FetchRequest {
+struct FetchOrder {
   KeptJob job;
   std::string task;    // empty: all
   std::string folder;  // for a folder of each task
@@ -130,8 +130,8 @@ class Jobs {
   }
   [[nodiscard]] virtual base::Result<std::unique_ptr<TaskWay>> way(const WayInput& input) const;
   // `fetch`: brings what is kept elsewhere of the files of a job that has ended.
-  [[nodiscard]] virtual base::Result<std::vector<BroughtRest>> fetch(
-      const FetchRequest& /*request*/, Context& /*context*/) const {
+  [[nodiscard]] virtual base::Result<std::vector<BroughtRest>> fetch(const FetchOrder& /*request*/,
+                                                                     Context& /*context*/) const {
     return std::vector<BroughtRest>();
   }
   // `rm`: takes away what is kept elsewhere of a job that has ended. An error tells what is still
@@ -156,7 +156,7 @@ class Jobs {
 // A place that runs tasks, as commands see it. No command names one.
 struct Place {
   jobfile::PlaceRules rules;
-  Launch launch;
+  JobStart launch;
   std::shared_ptr<const Jobs> jobs = std::make_shared<const Jobs>();
   // Null: it cannot be examined.
   std::function<Doctor()> doctor{};

@@ -53,15 +53,15 @@ struct PreemptionNotice {
 
 // Every start() is answered by exactly one job::AgentEnded: the agent has ended, and nothing that
 // it started is alive.
-using Event = std::variant<gang::ClusterWaiting, AgentAllocated, PreemptionNotice, job::AgentEnded,
-                           gang::ClusterGone, gang::HostSilent, Remark>;
+using LaunchEvent = std::variant<gang::ClusterWaiting, AgentAllocated, PreemptionNotice,
+                                 job::AgentEnded, gang::ClusterGone, gang::HostSilent, Remark>;
 
 // A place that starts the agents of tasks. Called on the loop's thread only; events come on
 // it too, never from inside a call.
 class Launcher {
  public:
   virtual ~Launcher() = default;
-  virtual void on_event(std::function<void(Event)> listener) = 0;
+  virtual void on_event(std::function<void(LaunchEvent)> listener) = 0;
   // Asks for a place and an agent in it.
   virtual void start(const job::TaskId& task, int attempt, Launch launch) = 0;
   // Takes over the agent that an earlier master of the job had started: it is as if this object had

@@ -113,7 +113,7 @@ class FakeLauncher final : public cluster::Launcher {
   FakeLauncher(net::EventLoop& loop, base::Logger& logger, AgentsOfTasks& agents)
       : loop_(loop), logger_(logger), agents_(agents) {}
 
-  void on_event(std::function<void(cluster::Event)> listener) override {
+  void on_event(std::function<void(cluster::LaunchEvent)> listener) override {
     listener_ = std::move(listener);
   }
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override {
@@ -172,14 +172,14 @@ class FakeLauncher final : public cluster::Launcher {
   net::EventLoop& loop_;
   base::Logger& logger_;
   AgentsOfTasks& agents_;
-  std::function<void(cluster::Event)> listener_;
+  std::function<void(cluster::LaunchEvent)> listener_;
 };
 
 // Agents own what starts them; the test's outlives masters.
 class Borrowed final : public cluster::Launcher {
  public:
   explicit Borrowed(cluster::Launcher& launcher) : launcher_(launcher) {}
-  void on_event(std::function<void(cluster::Event)> listener) override {
+  void on_event(std::function<void(cluster::LaunchEvent)> listener) override {
     launcher_.on_event(std::move(listener));
   }
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override {

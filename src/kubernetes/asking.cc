@@ -17,7 +17,7 @@ base::Result<base::Json> read_object(const std::string& body) {
 }  // namespace
 
 Asking::Asking(Core& core, Request request, base::Instant deadline,
-               std::function<void(Answer)> on_done)
+               std::function<void(ApiAnswer)> on_done)
     : core_(core),
       request_(std::move(request)),
       started_(core.loop.now()),
@@ -54,7 +54,7 @@ void Asking::refused(const net::HttpResponse& response) {
 }
 
 void Asking::repeat_or_end(bool may_help, std::optional<base::Duration> retry_after,
-                           Answer answer) {
+                           ApiAnswer answer) {
   const base::Duration pause =
       std::max(retry_pause_.next(core_.dice()), retry_after.value_or(base::Duration(0)));
   if (!may_help || core_.loop.now() + pause >= deadline_) {
@@ -70,7 +70,7 @@ void Asking::repeat_or_end(bool may_help, std::optional<base::Duration> retry_af
   pause_ = core_.loop.after(pause, [this] { ask(); });
 }
 
-void Asking::end(Answer answer) {
+void Asking::end(ApiAnswer answer) {
   // It may be the end of this.
   const auto on_done = on_done_;
   on_done(std::move(answer));

@@ -58,10 +58,10 @@ TEST(Asking, OnlyTheMetadataIsWantedButAWholeObjectIsTakenToo) {
 TEST(Asking, ARefusalIsToldWhole) {
   AskingFixture fixture;
   fixture.on_request = [](TestTalk& talk) { talk.refuse(409, "AlreadyExists", "pods exist"); };
-  std::optional<Answer> answer;
+  std::optional<ApiAnswer> answer;
   const auto asking =
       fixture.client().request({.method = "POST", .path = "/p", .body = {{"kind", "Pod"}}},
-                               fixture.deadline(), [&](Answer is) { answer = std::move(is); });
+                               fixture.deadline(), [&](ApiAnswer is) { answer = std::move(is); });
   ASSERT_TRUE(fixture.wait([&] { return answer.has_value(); }));
   EXPECT_EQ(answer->object.error().code, Code::kAlreadyExists);
   EXPECT_EQ(answer->refusal->status, 409);
@@ -143,7 +143,7 @@ TEST(Asking, SixteenAtOnceAndAllInTheEnd) {
   std::vector<ActivityHandle> all;
   for (int i = 0; i < 40; ++i) {
     all.push_back(
-        fixture.client().request({.path = "/p"}, fixture.deadline(), [&](const Answer& a) {
+        fixture.client().request({.path = "/p"}, fixture.deadline(), [&](const ApiAnswer& a) {
           EXPECT_TRUE(a.object.ok());
           ++answered;
         }));
@@ -170,7 +170,7 @@ TEST(Asking, ARequestThatWaitsForItsTurnHasItsDeadlineToo) {
   std::vector<ActivityHandle> all;
   for (int i = 0; i < kMaxRequestsAtOnce; ++i) {
     all.push_back(
-        fixture.client().request({.path = "/p"}, fixture.deadline(), [](const Answer&) {}));
+        fixture.client().request({.path = "/p"}, fixture.deadline(), [](const ApiAnswer&) {}));
   }
   const auto answer = ask(fixture.loop, fixture.client(), {.path = "/q"},
                           fixture.loop.now() + base::milliseconds(50));

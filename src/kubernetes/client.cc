@@ -33,7 +33,7 @@ class ApiClient final : public Client {
   [[nodiscard]] const Access& access() const override { return core_.access; }
 
   ActivityHandle request(Request request, base::Instant deadline,
-                         std::function<void(Answer)> on_done) override {
+                         std::function<void(ApiAnswer)> on_done) override {
     return std::make_unique<Asking>(core_, std::move(request), deadline, std::move(on_done));
   }
 
@@ -74,7 +74,7 @@ base::Result<base::Json> ask(net::EventLoop& loop, Client& client, Request reque
   std::optional<base::Result<base::Json>> object;
   const ActivityHandle asking =
       client.request(std::move(request), deadline,
-                     [&object](Answer answer) { object.emplace(std::move(answer.object)); });
+                     [&object](ApiAnswer answer) { object.emplace(std::move(answer.object)); });
   if (!loop.run_until([&object] { return object.has_value(); }, deadline + kAskMargin)) {
     return base::Error{base::Code::kCancelled, "the program was told to stop meanwhile"};
   }

@@ -64,7 +64,7 @@ struct Refusal {
 
 // Either the object, or why there is none. A refusal that is no answer of an API server has an
 // empty reason.
-struct Answer {
+struct ApiAnswer {
   base::Result<base::Json> object;
   std::optional<Refusal> refusal;  // only with an error that is a refusal
 };
@@ -162,7 +162,7 @@ class Client {
   // kPermissionDenied (its message names the right that is missing), kInvalidArgument,
   // kResourceExhausted (quota), kFailedPrecondition (conflict).
   [[nodiscard]] virtual ActivityHandle request(Request request, base::Instant deadline,
-                                               std::function<void(Answer)> on_done) = 0;
+                                               std::function<void(ApiAnswer)> on_done) = 0;
 
   // Lists in pages and watches from there, with bookmarks; after "410 Gone" it lists again.
   [[nodiscard]] virtual ActivityHandle watch(WatchRequest request, WatchCallbacks callbacks) = 0;

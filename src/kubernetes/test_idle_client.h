@@ -16,7 +16,7 @@ class IdleClient : public Client {
 
   [[nodiscard]] const Access& access() const override { return access_; }
   [[nodiscard]] ActivityHandle request(Request, base::Instant,
-                                       std::function<void(Answer)>) override {
+                                       std::function<void(ApiAnswer)>) override {
     return nullptr;
   }
   [[nodiscard]] ActivityHandle watch(WatchRequest, WatchCallbacks) override { return nullptr; }

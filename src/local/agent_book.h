@@ -53,7 +53,7 @@ struct AgentMark {
 class AgentBookOutput {
  public:
   virtual ~AgentBookOutput() = default;
-  virtual void tell(cluster::Event event) = 0;
+  virtual void tell(cluster::LaunchEvent event) = 0;
 
   // For the agent that is started next: its address on a host, or why that cannot be used. The last
   // host that can be used counts.

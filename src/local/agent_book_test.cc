@@ -25,7 +25,7 @@ std::string words(const AgentKey& key) {
   return base::format("{}/{}", job::to_string(key.first), key.second);
 }
 
-std::string words(const cluster::Event& event) {
+std::string words(const cluster::LaunchEvent& event) {
   return std::visit(
       base::Overloaded{
           [](const gang::ClusterWaiting& waiting) { return "waits: " + waiting.reason; },
@@ -47,7 +47,7 @@ std::string words(const cluster::Event& event) {
 // A machine that writes down what is done at it.
 class FakeMachine final : public AgentBookOutput {
  public:
-  void tell(cluster::Event event) override {
+  void tell(cluster::LaunchEvent event) override {
     done.push_back(words(event));
     if (const auto* allocated = std::get_if<cluster::AgentAllocated>(&event))
       handles.push_back(allocated->handle);

@@ -55,7 +55,7 @@ class LocalLauncher final : public cluster::Launcher, private AgentBookOutput {
   LocalLauncher(net::EventLoop& loop, Options options);
   ~LocalLauncher() override;
 
-  void on_event(std::function<void(cluster::Event)> listener) override {
+  void on_event(std::function<void(cluster::LaunchEvent)> listener) override {
     outbox_.on_event(std::move(listener));
   }
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override;
@@ -67,7 +67,7 @@ class LocalLauncher final : public cluster::Launcher, private AgentBookOutput {
  private:
   struct Agent;
 
-  void tell(cluster::Event event) override { outbox_.tell(std::move(event)); }
+  void tell(cluster::LaunchEvent event) override { outbox_.tell(std::move(event)); }
   base::Result<std::string> look_at(const std::string& host) override;
   bool hold(const job::Gpu& gpu) override;
   base::Result<std::optional<AgentMark>> spawn(const AgentKey& key, const cluster::Launch& launch,
@@ -95,7 +95,7 @@ class LocalLauncher final : public cluster::Launcher, private AgentBookOutput {
   void wait_for_time();
 
   net::EventLoop& loop_;
-  net::Outbox<cluster::Event> outbox_;
+  net::Outbox<cluster::LaunchEvent> outbox_;
   Options options_;
   AgentBook book_;
   std::map<AgentKey, std::unique_ptr<Agent>> agents_;

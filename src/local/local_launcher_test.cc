@@ -48,7 +48,7 @@ struct LocalLauncherTest : testing::Test {
     return launch;
   }
   void listen(LocalLauncher& cluster) {
-    cluster.on_event([this](cluster::Event event) { events.push_back(std::move(event)); });
+    cluster.on_event([this](cluster::LaunchEvent event) { events.push_back(std::move(event)); });
   }
   // Checks again and again, as it happens outside of the loop.
   bool until(const std::function<bool()>& condition) {
@@ -72,7 +72,7 @@ struct LocalLauncherTest : testing::Test {
   const job::TaskId worker{"worker", 0};
   net::EventLoop loop;
   std::string folder;
-  std::vector<cluster::Event> events;
+  std::vector<cluster::LaunchEvent> events;
   std::size_t seen = 0;
 };
 
@@ -149,7 +149,7 @@ TEST_F(LocalLauncherTest, WhereTheGuardianWasKilledTheAgentsEndIsAwaited) {
 TEST_F(LocalLauncherTest, AnotherMasterTakesOverByTheHandle) {
   LocalLauncher first(loop, options());
   std::vector<cluster::AgentAllocated> started;
-  first.on_event([&](cluster::Event event) {
+  first.on_event([&](cluster::LaunchEvent event) {
     if (const auto* allocated = std::get_if<cluster::AgentAllocated>(&event))
       started.push_back(*allocated);
   });
@@ -174,7 +174,7 @@ TEST_F(LocalLauncherTest, AnotherMasterHearsTheLastWordsFromTheirFile) {
   cluster::Launch with_log = launch("exec sleep 60");
   with_log.agent_config["log_prefix"] = folder + "/worker-0";
   std::optional<cluster::AgentAllocated> started;
-  first.on_event([&](cluster::Event event) {
+  first.on_event([&](cluster::LaunchEvent event) {
     if (const auto* allocated = std::get_if<cluster::AgentAllocated>(&event)) started = *allocated;
   });
   first.start(worker, 2, std::move(with_log));
@@ -200,7 +200,7 @@ TEST_F(LocalLauncherTest, ReleasesAgentsOfTheJobThatNobodyAdopted) {
   LocalLauncher first(loop, options());
   std::vector<cluster::AgentAllocated> started;
   std::vector<job::TaskId> ended;
-  first.on_event([&](cluster::Event event) {
+  first.on_event([&](cluster::LaunchEvent event) {
     if (const auto* allocated = std::get_if<cluster::AgentAllocated>(&event))
       started.push_back(*allocated);
     if (const auto* end = std::get_if<job::AgentEnded>(&event)) ended.push_back(end->task);

@@ -139,21 +139,21 @@ base::Result<> StarterLink::start_agent(const std::string& key,
     numbers.push_back(number);
   }
   keys_.insert(key);
-  send(starter::Start{key, arguments, std::move(numbers)}, std::move(copies));
+  send(starter::StartOrder{key, arguments, std::move(numbers)}, std::move(copies));
   return {};
 }
 
 void StarterLink::watch_agent(const std::string& key) {
   keys_.insert(key);
-  send(starter::Watch{key});
+  send(starter::WatchOrder{key});
 }
 
-void StarterLink::ask_to_end(const std::string& key) { send(starter::End{key}); }
+void StarterLink::ask_to_end(const std::string& key) { send(starter::EndOrder{key}); }
 
-void StarterLink::kill(const std::string& key) { send(starter::Kill{key}); }
+void StarterLink::kill(const std::string& key) { send(starter::KillOrder{key}); }
 
 void StarterLink::give_up(const std::string& key) {
-  send(starter::GiveUp{key});
+  send(starter::GiveUpOrder{key});
   silence_ = loop_.after(kSilence, [this, key] {
     if (keys_.contains(key)) kill_starter();
   });
@@ -179,23 +179,24 @@ void StarterLink::close() {
 void StarterLink::on(const process::Packet& packet) {
   const auto report = starter::report_from(packet.text);
   if (!report.ok()) return close();
-  std::visit(
-      base::Overloaded{
-          [&](const starter::Started& started) { callbacks_.on_started(started.key, packet.pid); },
-          [&](const starter::Ended& ended) { on(ended); },
-          [&](const starter::Replaced& /*replaced*/) {
-            is_replaced_ = true;
-            close();
-            end_with("another master or keeper has the job");
-          },
-          [&](const starter::Unknown& unknown) {
-            tell_end(unknown.key, std::nullopt, "it ended before a new master came");
-          },
-      },
-      *report);
+  std::visit(base::Overloaded{
+                 [&](const starter::StartReport& started) {
+                   callbacks_.on_started(started.key, packet.pid);
+                 },
+                 [&](const starter::EndReport& ended) { on(ended); },
+                 [&](const starter::ReplacedReport& /*replaced*/) {
+                   is_replaced_ = true;
+                   close();
+                   end_with("another master or keeper has the job");
+                 },
+                 [&](const starter::UnknownReport& unknown) {
+                   tell_end(unknown.key, std::nullopt, "it ended before a new master came");
+                 },
+             },
+             *report);
 }
 
-void StarterLink::on(const starter::Ended& ended) {
+void StarterLink::on(const starter::EndReport& ended) {
   if (!ended.status) return tell_end(ended.key, std::nullopt, ended.error);
   tell_end(ended.key, process::exit_from_wait(*ended.status),
            ended.survivors > 0

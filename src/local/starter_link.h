@@ -73,7 +73,7 @@ class StarterLink {
   void go_on(const base::Result<>& sent);
   void hear();
   void on(const process::Packet& packet);
-  void on(const process::starter::Ended& ended);
+  void on(const process::starter::EndReport& ended);
   void tell_end(const std::string& key, const std::optional<process::Exit>& exit,
                 const std::string& words);
   void close();

@@ -49,9 +49,9 @@ base::Result<> try_zookeeper(net::EventLoop& loop, const job::ZooKeeper& zookeep
   std::optional<base::Result<>> outcome;
   std::string reason = "no server answers";
   std::unique_ptr<Session> session;
-  const auto asked = [&outcome](const zookeeper::Answer& answer) {
+  const auto asked = [&outcome](const zookeeper::ServerAnswer& answer) {
     // Whether it may be seen is not asked; a lost answer comes with another state.
-    if (answer.code != zookeeper::Answer::Code::kLost && !outcome) outcome = base::Result<>();
+    if (answer.code != zookeeper::ServerAnswer::Code::kLost && !outcome) outcome = base::Result<>();
   };
   std::size_t tries_left = kTriesOfEach * zookeeper.hosts.size();
   const auto on_state = [&](SessionState state, const std::string& why) {

@@ -25,7 +25,7 @@ namespace {
 constexpr base::seconds kMaxRemoving(5);
 constexpr base::seconds kMaxKillingAtEnd(10);
 
-base::Error level_error(Level level, const pid_namespace::Failure& failure) {
+base::Error level_error(Level level, const pid_namespace::StepFailure& failure) {
   return {base::Code::kFailedPrecondition,
           fmt::format("level {} is not possible here: {}", to_string(level),
                       pid_namespace::words(failure))};

@@ -133,13 +133,13 @@ bool says_absent(std::string_view output) {
   return said;
 }
 
-base::Result<Answer> ask(const std::vector<std::string>& argv, base::Instant deadline,
-                         const std::function<bool()>& is_over) {
-  return ask(Question{.argv = argv}, deadline, is_over);
+base::Result<EngineAnswer> ask(const std::vector<std::string>& argv, base::Instant deadline,
+                               const std::function<bool()>& is_over) {
+  return ask(EngineQuestion{.argv = argv}, deadline, is_over);
 }
 
-base::Result<Answer> ask(const Question& question, base::Instant deadline,
-                         const std::function<bool()>& is_over) {
+base::Result<EngineAnswer> ask(const EngineQuestion& question, base::Instant deadline,
+                               const std::function<bool()>& is_over) {
   const std::vector<std::string>& argv = question.argv;
   GANGRUN_ASSIGN(Pipe pipe, make_pipe());
   SpawnOptions options;
@@ -152,7 +152,7 @@ base::Result<Answer> ask(const Question& question, base::Instant deadline,
   options.standard_error = question.shows_errors ? STDERR_FILENO : pipe.write.get();
   GANGRUN_ASSIGN(Child child, spawn(options));
   pipe.write.reset();
-  Answer answer;
+  EngineAnswer answer;
   Heard heard = hear(pipe.read.get(), child, question.max_bytes, deadline, is_over);
   if (heard.bytes > kMaxHeardBytes) {
     end(child);

@@ -33,14 +33,14 @@ std::vector<std::string> removal_argv(const EngineContainers& containers);
 bool says_absent(std::string_view output);
 
 // The bytes of a program to both outputs, and how it ended.
-struct Answer {
+struct EngineAnswer {
   int status = 0;  // as a shell says it
   std::string output;
 };
 
 // A short program, what its environment has beside ours ("NAME=value", which wins), whether its
 // errors go to ours instead of being part of the output, and how much of that is kept.
-struct Question {
+struct EngineQuestion {
   std::vector<std::string> argv;
   std::vector<std::string> environment{};
   bool shows_errors = false;
@@ -49,10 +49,10 @@ struct Question {
 
 // Runs a short program, which is killed at the deadline, or once `is_over` says so (asked ten times
 // a second).
-base::Result<Answer> ask(const Question& question, base::Instant deadline,
-                         const std::function<bool()>& is_over = {});
-base::Result<Answer> ask(const std::vector<std::string>& argv, base::Instant deadline,
-                         const std::function<bool()>& is_over = {});
+base::Result<EngineAnswer> ask(const EngineQuestion& question, base::Instant deadline,
+                               const std::function<bool()>& is_over = {});
+base::Result<EngineAnswer> ask(const std::vector<std::string>& argv, base::Instant deadline,
+                               const std::function<bool()>& is_over = {});
 
 // Ends and removes the containers and returns when there are none. Where what starts them was
 // killed, one may still come into being: for `settling` they are looked for again.

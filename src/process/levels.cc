@@ -26,16 +26,16 @@ constexpr base::seconds kMaxProbe(5);
 // Runs `attempt` in a child, which must use system calls only, and gives what it returned; an error
 // where it cannot be tried, or did not return in time. `what` is attempted.
 template <typename Attempt>
-base::Result<pid_namespace::Failure> try_in_child(const char* what, const Attempt& attempt) {
+base::Result<pid_namespace::StepFailure> try_in_child(const char* what, const Attempt& attempt) {
   GANGRUN_ASSIGN(Pipe answer, make_pipe());
   const pid_t child = ::fork();
   if (child == 0) {
-    const pid_namespace::Failure failure = attempt();
+    const pid_namespace::StepFailure failure = attempt();
     ::_exit(::write(answer.write.get(), &failure, sizeof failure) == sizeof failure ? 0 : 1);
   }
   if (child < 0) return base::from_errno(errno, fmt::format("cannot try {}", what));
   answer.write.reset();
-  pid_namespace::Failure failure;
+  pid_namespace::StepFailure failure;
   const bool answered =
       wait_readable(answer.read.get(), std::chrono::steady_clock::now() + kMaxProbe) &&
       ::read(answer.read.get(), &failure, sizeof failure) == ssize_t{sizeof failure};
@@ -49,19 +49,19 @@ base::Result<pid_namespace::Failure> try_in_child(const char* what, const Attemp
 Ability impossible(std::string reason) { return {.possible = false, .reason = std::move(reason)}; }
 
 Ability probe_pid_namespace_with(const pid_namespace::IdMaps& maps) {
-  const auto attempt = [&maps]() -> pid_namespace::Failure {
-    const pid_namespace::Failure unshared = pid_namespace::unshare_children(maps);
+  const auto attempt = [&maps]() -> pid_namespace::StepFailure {
+    const pid_namespace::StepFailure unshared = pid_namespace::unshare_children(maps);
     if (unshared.happened()) return unshared;
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return {pid_namespace::Step::kUnshare, errno};
     const pid_t init = ::fork();
     if (init < 0) return {pid_namespace::Step::kUnshare, errno};
     if (init == 0) {
-      const pid_namespace::Failure failure = pid_namespace::become_init();
+      const pid_namespace::StepFailure failure = pid_namespace::become_init();
       ::_exit(::write(ends[1], &failure, sizeof failure) == sizeof failure ? 0 : 1);
     }
     ::close(ends[1]);
-    pid_namespace::Failure failure{pid_namespace::Step::kUnshare, EIO};
+    pid_namespace::StepFailure failure{pid_namespace::Step::kUnshare, EIO};
     if (::read(ends[0], &failure, sizeof failure) != sizeof failure) failure.error_number = EIO;
     ::waitpid(init, nullptr, 0);
     return failure;
@@ -88,7 +88,7 @@ Ability probe_cgroup() {
   (void)remove_abandoned_cgroups();
   const auto group = TaskCgroup::create("probe");
   if (!group.ok()) return impossible(group.error().message);
-  const auto attempt = [&group]() -> pid_namespace::Failure {
+  const auto attempt = [&group]() -> pid_namespace::StepFailure {
     const bool joined = ::write(group->procs_fd(), "0", 1) == 1;
     return {pid_namespace::Step::kNone, joined ? 0 : errno};
   };
@@ -139,9 +139,9 @@ Ability probe_level(Level level) {
   return probe_subreaper();
 }
 
-Choice choose_level(std::optional<Level> wanted, const std::function<Ability(Level)>& probe) {
+LevelChoice choose_level(std::optional<Level> wanted, const std::function<Ability(Level)>& probe) {
   if (wanted) return {.level = *wanted, .ability = probe(*wanted)};
-  Choice choice;
+  LevelChoice choice;
   for (const Level level : kLevels) {
     choice = {.level = level, .ability = probe(level)};
     if (choice.ability.possible && !choice.ability.needs_user_namespace) break;

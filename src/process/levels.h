@@ -32,15 +32,15 @@ struct Ability {
 // caller keeps the answer. May be called with other threads running.
 Ability probe_level(Level level);
 
-struct Choice {
+struct LevelChoice {
   Level level = Level::kSubreaper;
   Ability ability;
 };
 
 // The wanted level, or else the best that is possible without a user namespace, for which no lesser
 // one is tried. kSubreaper where none is: it is the least that can be tried.
-Choice choose_level(std::optional<Level> wanted,
-                    const std::function<Ability(Level)>& probe = probe_level);
+LevelChoice choose_level(std::optional<Level> wanted,
+                         const std::function<Ability(Level)>& probe = probe_level);
 
 // The differences that programs see from a run without gangrun, for people: at every level, and at
 // one, where

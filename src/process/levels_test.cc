@@ -59,7 +59,7 @@ TEST(Levels, NoneIsTriedAfterTheFirstThatIsPossible) {
   EXPECT_THAT(tried, ElementsAre(Level::kPidNamespace));
   EXPECT_EQ(choose(std::nullopt, Level::kCgroup).level, Level::kCgroup);
   EXPECT_THAT(tried, ElementsAre(Level::kPidNamespace, Level::kCgroup));
-  const Choice none = choose(std::nullopt, std::nullopt);
+  const LevelChoice none = choose(std::nullopt, std::nullopt);
   EXPECT_EQ(none.level, Level::kSubreaper);
   EXPECT_EQ(none.ability.reason, "no");
   for (const Level wanted : kLevels) {
@@ -117,15 +117,15 @@ TEST(Levels, TheProbeChangesNothingForTheCaller) {
 }
 
 TEST(PidNamespace, AFailureIsToldByItsStep) {
-  using pid_namespace::Failure;
   using pid_namespace::Step;
+  using pid_namespace::StepFailure;
   for (const Step step :
        {Step::kUnshare, Step::kUserMap, Step::kMountNamespace, Step::kMounts, Step::kProc}) {
-    const Failure failure{.step = step, .error_number = EPERM};
+    const StepFailure failure{.step = step, .error_number = EPERM};
     EXPECT_TRUE(failure.happened());
     EXPECT_THAT(pid_namespace::words(failure), HasSubstr("Operation not permitted"));
   }
-  EXPECT_FALSE(Failure{}.happened());
+  EXPECT_FALSE(StepFailure{}.happened());
 }
 
 TEST(PidNamespace, RootWithoutThePrivilegeMakesNoUserNamespace) {

@@ -34,7 +34,7 @@ constexpr std::string_view kSteps[] = {
     "mount a /proc of its own",
 };
 
-Failure failed(Step step) { return {.step = step, .error_number = errno}; }
+StepFailure failed(Step step) { return {.step = step, .error_number = errno}; }
 
 }  // namespace
 
@@ -46,7 +46,7 @@ IdMaps own_id_maps() {
   return maps;
 }
 
-Failure unshare_children(const IdMaps& maps) {
+StepFailure unshare_children(const IdMaps& maps) {
   if (::unshare(CLONE_NEWPID) == 0) return {};
   if (errno != EPERM || !maps.may_use_user_namespace) return failed(Step::kUnshare);
   if (::unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) return failed(Step::kUnshare);
@@ -60,7 +60,7 @@ Failure unshare_children(const IdMaps& maps) {
   return {};
 }
 
-Failure become_init() {
+StepFailure become_init() {
   if (::unshare(CLONE_NEWNS) != 0) return failed(Step::kMountNamespace);
   // Later mounts of the host are seen here; ours are not seen there.
   if (::mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return failed(Step::kMounts);
@@ -96,7 +96,7 @@ void spread_numbers(const base::UniqueFd& outer_proc) {
   (void)write_to("/proc/sys/kernel/ns_last_pid", std::to_string(first - 1));
 }
 
-std::string words(const Failure& failure) {
+std::string words(const StepFailure& failure) {
   if (!failure.happened()) return "";
   return fmt::format("cannot {}: {}", kSteps[static_cast<std::size_t>(failure.step)],
                      ::strerrordesc_np(failure.error_number));

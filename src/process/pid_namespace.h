@@ -13,7 +13,7 @@ namespace gangrun::process::pid_namespace {
 // tried in a child of a program that has threads.
 enum class Step { kNone, kUnshare, kUserMap, kMountNamespace, kMounts, kProc };
 
-struct Failure {
+struct StepFailure {
   Step step = Step::kNone;
   int error_number = 0;
 
@@ -32,10 +32,10 @@ IdMaps own_id_maps();
 // The next child of this process will be the first of a new PID namespace. Without privilege this
 // also takes a user namespace, in which user and group are the same as before. Root without
 // the privilege does not: there other users' numbers would be lost.
-Failure unshare_children(const IdMaps& maps);
+StepFailure unshare_children(const IdMaps& maps);
 
 // In that child: mounts of its own that follow the host's, with a /proc that shows the namespace.
-Failure become_init();
+StepFailure become_init();
 
 // The numbers of processes inside begin far from those of other namespaces, so that two namespaces
 // of one host rarely use the same: files that are named by host and process number stay apart.
@@ -51,6 +51,6 @@ void spread_numbers(const base::UniqueFd& outer_proc);
 pid_t first_number(pid_t outer, pid_t end);
 
 // "cannot mount a /proc of its own: Operation not permitted"
-std::string words(const Failure& failure);
+std::string words(const StepFailure& failure);
 
 }  // namespace gangrun::process::pid_namespace

@@ -128,11 +128,11 @@ class Starter {
   void accept();
   void hear();
   void on(const Packet& packet);
-  void on(const starter::Watch& order);
-  void on(const starter::End& order);
-  void on(const starter::Kill& order);
-  void on(const starter::GiveUp& order);
-  void start(const starter::Start& order, const Packet& packet);
+  void on(const starter::WatchOrder& order);
+  void on(const starter::EndOrder& order);
+  void on(const starter::KillOrder& order);
+  void on(const starter::GiveUpOrder& order);
+  void start(const starter::StartOrder& order, const Packet& packet);
   [[noreturn]] void become_agent(const std::vector<std::string>& arguments, const Packet& packet,
                                  const std::vector<int>& numbers);
   void on_signals();
@@ -232,7 +232,7 @@ void Starter::accept() {
     socklen_t size = sizeof peer;
     if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
         peer.uid == ::geteuid()) {
-      tell(starter::Replaced{});
+      tell(starter::ReplacedReport{});
       cluster_.emplace(std::move(fd));
     }
   }
@@ -253,24 +253,24 @@ void Starter::on(const Packet& packet) {
   // A peer that speaks something else is no cluster of this version.
   if (!order.ok()) return cluster_.reset();
   std::visit(base::Overloaded{
-                 [&](const starter::Start& agent) { start(agent, packet); },
+                 [&](const starter::StartOrder& agent) { start(agent, packet); },
                  [&](const auto& about) { on(about); },
              },
              *order);
 }
 
-void Starter::on(const starter::Watch& order) {
-  if (const auto pid = pid_of(order.key)) return tell(starter::Started{order.key}, *pid);
+void Starter::on(const starter::WatchOrder& order) {
+  if (const auto pid = pid_of(order.key)) return tell(starter::StartReport{order.key}, *pid);
   // An end that is told already is not told again.
   const bool is_ending = std::ranges::find(ended_, order.key, &Ended::key) != ended_.end();
-  if (!is_ending) tell(starter::Unknown{order.key});
+  if (!is_ending) tell(starter::UnknownReport{order.key});
 }
 
-void Starter::on(const starter::End& order) { signal(order.key, SIGTERM); }
+void Starter::on(const starter::EndOrder& order) { signal(order.key, SIGTERM); }
 
-void Starter::on(const starter::Kill& order) { signal(order.key, SIGKILL); }
+void Starter::on(const starter::KillOrder& order) { signal(order.key, SIGKILL); }
 
-void Starter::on(const starter::GiveUp& order) {
+void Starter::on(const starter::GiveUpOrder& order) {
   signal(order.key, SIGKILL);
   const base::Instant soon = std::chrono::steady_clock::now() + kGivingUp;
   for (Ended& each : ended_) {
@@ -293,7 +293,7 @@ void Starter::tell(const starter::Report& report, pid_t about) {
   if (!cluster_->send({starter::to_text(report), {}, about}).ok()) cluster_.reset();
 }
 
-void Starter::start(const starter::Start& order, const Packet& packet) {
+void Starter::start(const starter::StartOrder& order, const Packet& packet) {
   const std::vector<int>& numbers = order.fds;
   const bool fits = !numbers.empty() && numbers.size() == packet.fds.size() &&
                     std::ranges::all_of(numbers, [](int number) {
@@ -304,10 +304,10 @@ void Starter::start(const starter::Start& order, const Packet& packet) {
   if (pid == 0) become_agent(order.arguments, packet, numbers);
   if (pid < 0) {
     const auto error = base::from_errno(errno, "cannot start an agent");
-    return tell(starter::Ended{order.key, std::nullopt, 0, error.message});
+    return tell(starter::EndReport{order.key, std::nullopt, 0, error.message});
   }
   agents_[pid] = order.key;
-  tell(starter::Started{order.key}, pid);
+  tell(starter::StartReport{order.key}, pid);
 }
 
 void Starter::become_agent(const std::vector<std::string>& arguments, const Packet& packet,
@@ -379,7 +379,7 @@ void Starter::sweep() {
       later.push_back(std::move(each));
       continue;
     }
-    tell(starter::Ended{each.key, each.status, left.size(), {}});
+    tell(starter::EndReport{each.key, each.status, left.size(), {}});
   }
   ended_ = std::move(later);
 }

@@ -25,7 +25,7 @@ struct About {
   static constexpr auto rows() { return std::tuple(base::row("key", &About::key)); }
 };
 
-struct Start {
+struct StartOrder {
   std::string key;
   std::vector<std::string> arguments;
   std::vector<int> fds;  // the numbers that those of the packet get
@@ -33,18 +33,19 @@ struct Start {
   static constexpr std::string_view kName = "start";
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
-    return std::tuple(base::row("key", &Start::key), base::row("arguments", &Start::arguments),
-                      base::row("fds", &Start::fds));
+    return std::tuple(base::row("key", &StartOrder::key),
+                      base::row("arguments", &StartOrder::arguments),
+                      base::row("fds", &StartOrder::fds));
   }
 };
-using Watch = About<"watch">;     // an agent that an earlier cluster has started
-using End = About<"end">;         // ask it to end
-using Kill = About<"kill">;       // end it, and its task, at once
-using GiveUp = About<"give_up">;  // the same, and tell soon who survives
-using Order = std::variant<Start, Watch, End, Kill, GiveUp>;
+using WatchOrder = About<"watch">;     // an agent that an earlier cluster has started
+using EndOrder = About<"end">;         // ask it to end
+using KillOrder = About<"kill">;       // end it, and its task, at once
+using GiveUpOrder = About<"give_up">;  // the same, and tell soon who survives
+using Order = std::variant<StartOrder, WatchOrder, EndOrder, KillOrder, GiveUpOrder>;
 
-using Started = About<"started">;  // the packet names the agent's process
-struct Ended {
+using StartReport = About<"started">;  // the packet names the agent's process
+struct EndReport {
   std::string key;
   std::optional<int> status;  // as of wait(); none: it was not started
   std::size_t survivors = 0;
@@ -53,15 +54,16 @@ struct Ended {
   static constexpr std::string_view kName = "ended";
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
-    return std::tuple(base::row("key", &Ended::key), base::row("status", &Ended::status),
-                      base::tolerant_row_when<Ended>(has_status, "survivors", &Ended::survivors),
-                      base::row_if_set("error", &Ended::error));
+    return std::tuple(
+        base::row("key", &EndReport::key), base::row("status", &EndReport::status),
+        base::tolerant_row_when<EndReport>(has_status, "survivors", &EndReport::survivors),
+        base::row_if_set("error", &EndReport::error));
   }
-  static bool has_status(const Ended& ended) { return ended.status.has_value(); }
+  static bool has_status(const EndReport& report) { return report.status.has_value(); }
 };
-using Replaced = About<"replaced">;  // a newer cluster has the job; no key
-using Unknown = About<"unknown">;    // it has ended before, or never was
-using Report = std::variant<Started, Ended, Replaced, Unknown>;
+using ReplacedReport = About<"replaced">;  // a newer cluster has the job; no key
+using UnknownReport = About<"unknown">;    // it has ended before, or never was
+using Report = std::variant<StartReport, EndReport, ReplacedReport, UnknownReport>;
 
 std::string to_text(const Order& order);
 std::string to_text(const Report& report);

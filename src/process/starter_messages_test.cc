@@ -21,10 +21,12 @@ TEST(StarterMessages, AreReadAsTheyWereWritten) {
 }
 
 TEST(StarterMessages, AnEndHasAStatusOrAnError) {
-  EXPECT_EQ(to_text(Report(Ended{.key = "worker:0/1", .status = 9, .survivors = 2, .error = {}})),
-            R"({"what":"ended","key":"worker:0/1","status":9,"survivors":2})");
-  EXPECT_EQ(to_text(Report(Ended{.key = "a", .status = {}, .survivors = 0, .error = "no memory"})),
-            R"({"what":"ended","key":"a","error":"no memory"})");
+  EXPECT_EQ(
+      to_text(Report(EndReport{.key = "worker:0/1", .status = 9, .survivors = 2, .error = {}})),
+      R"({"what":"ended","key":"worker:0/1","status":9,"survivors":2})");
+  EXPECT_EQ(
+      to_text(Report(EndReport{.key = "a", .status = {}, .survivors = 0, .error = "no memory"})),
+      R"({"what":"ended","key":"a","error":"no memory"})");
 }
 
 TEST(StarterMessages, MembersOfLaterVersionsArePassedOver) {

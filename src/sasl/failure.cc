@@ -90,14 +90,14 @@ std::string or_else(const std::string& text, std::string_view otherwise) {
 }
 
 // How to get a ticket.
-std::string ticket_command(const Attempt& attempt) {
+std::string ticket_command(const LoginAttempt& attempt) {
   if (!attempt.keytab.empty()) {
     return base::format("kinit -kt {} {}", base::shell_quote(attempt.keytab), attempt.client);
   }
   return attempt.client.empty() ? "kinit" : "kinit " + attempt.client;
 }
 
-base::Error about_the_user(Kind kind, const Attempt& attempt) {
+base::Error about_the_user(Kind kind, const LoginAttempt& attempt) {
   const std::string who = or_else(attempt.client, "the user");
   const auto error = [](std::string message) {
     return base::Error{Code::kUnauthenticated, std::move(message)};
@@ -135,7 +135,7 @@ base::Error about_the_user(Kind kind, const Attempt& attempt) {
   }
 }
 
-base::Error about_the_place(Kind kind, const Failure& failure, const Attempt& attempt) {
+base::Error about_the_place(Kind kind, const Failure& failure, const LoginAttempt& attempt) {
   const std::string server = or_else(attempt.server, "the server");
   const std::string text = base::shorten(failure.text, kMaxTextBytes);
   switch (kind) {
@@ -177,7 +177,7 @@ base::Error about_the_place(Kind kind, const Failure& failure, const Attempt& at
 
 }  // namespace
 
-base::Error to_error(const Failure& failure, const Attempt& attempt) {
+base::Error to_error(const Failure& failure, const LoginAttempt& attempt) {
   const Kind kind = kind_of(failure);
   return kind <= Kind::kWrongKey ? about_the_user(kind, attempt)
                                  : about_the_place(kind, failure, attempt);

@@ -15,7 +15,7 @@ struct Failure {
 };
 
 // The attempt, as far as it is known.
-struct Attempt {
+struct LoginAttempt {
   std::string client{};  // a principal; empty: who the ticket is of
   std::string server{};  // likewise; empty: no ticket for a server yet
   std::string keytab{};  // a file; empty: the ticket cache
@@ -24,6 +24,6 @@ struct Attempt {
 // One sentence for the user, with the command that helps. kUnavailable where nobody answers, so
 // that trying again may help; else kUnauthenticated, or kFailedPrecondition where this machine is
 // not set up.
-base::Error to_error(const Failure& failure, const Attempt& attempt);
+base::Error to_error(const Failure& failure, const LoginAttempt& attempt);
 
 }  // namespace gangrun::sasl

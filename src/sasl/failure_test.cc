@@ -14,11 +14,11 @@ using testing::HasSubstr;
 
 constexpr std::uint32_t kFirst = 0x96c73a00U;
 
-const Attempt kUser{.client = "alice@R", .server = "rm/host@R"};
-const Attempt kFile{.client = "alice@R", .keytab = "/a b.keytab"};
+const LoginAttempt kUser{.client = "alice@R", .server = "rm/host@R"};
+const LoginAttempt kFile{.client = "alice@R", .keytab = "/a b.keytab"};
 
 TEST(KerberosFailure, EachHasItsSentenceAndItsCommand) {
-  const std::vector<std::tuple<std::uint32_t, Attempt, Code, std::string, std::string>> rows{
+  const std::vector<std::tuple<std::uint32_t, LoginAttempt, Code, std::string, std::string>> rows{
       {195, {}, Code::kUnauthenticated, "there is no Kerberos ticket: run kinit", "--keytab"},
       {141, {}, Code::kUnauthenticated, "there is no Kerberos ticket: run kinit", "--keytab"},
       {141, kFile, Code::kUnauthenticated, "the keytab /a b.keytab gives alice@R no ticket",

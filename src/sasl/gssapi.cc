@@ -29,7 +29,7 @@ bool is_error(Status major) { return (major & kErrorMask) != 0; }
 
 class GssContext final : public SecurityContext {
  public:
-  GssContext(Library library, Attempt attempt, const Oid& mechanism)
+  GssContext(Library library, LoginAttempt attempt, const Oid& mechanism)
       : library_(std::move(library)),
         attempt_(std::move(attempt)),
         mechanism_(mechanism),
@@ -119,7 +119,7 @@ class GssContext final : public SecurityContext {
   }
 
   const Library library_;
-  const Attempt attempt_;
+  const LoginAttempt attempt_;
   const Oid& mechanism_;
   Held<Name> server_;
   Held<Credential> credential_;
@@ -171,7 +171,7 @@ class GssIdentity final : public Identity {
   Result<std::unique_ptr<SecurityContext>> open(const Principal& server,
                                                 GssMechanism mechanism) const override {
     GANGRUN_TRY(lifetime());
-    Attempt attempt = attempt_;
+    LoginAttempt attempt = attempt_;
     attempt.server = to_string(server);
     const Oid& oid =
         mechanism == GssMechanism::kKerberos ? kKerberosMechanism : kNegotiateMechanism;
@@ -186,7 +186,8 @@ class GssIdentity final : public Identity {
     return to_error(failure_of(*library_, major, minor, kKerberosMechanism), attempt_);
   }
 
-  Result<> acquire(const Oid& mechanism, const Attempt& attempt, Credential* credential) const {
+  Result<> acquire(const Oid& mechanism, const LoginAttempt& attempt,
+                   Credential* credential) const {
     Held<Name> name(library_->release_name);
     if (!name_.empty()) GANGRUN_TRY(import_text(name_, kPrincipalName, name.place()));
     const OidSet mechanisms{1, &mechanism};
@@ -232,7 +233,7 @@ class GssIdentity final : public Identity {
   const std::string name_;  // empty: the ticket cache's
   std::string keytab_;
   std::string cache_;
-  Attempt attempt_;
+  LoginAttempt attempt_;
   Principal principal_;
 };
 

@@ -30,7 +30,7 @@ std::string to_words(const wire::JoinRequest& who) {
 SparkLauncher::SparkLauncher(net::EventLoop& loop, std::string master_host)
     : loop_(loop), outbox_(loop), master_host_(std::move(master_host)) {}
 
-void SparkLauncher::on_event(std::function<void(cluster::Event)> listener) {
+void SparkLauncher::on_event(std::function<void(cluster::LaunchEvent)> listener) {
   outbox_.on_event(std::move(listener));
 }
 

@@ -33,7 +33,7 @@ class SparkLauncher final : public cluster::Launcher {
   // `master_host`: by which an agent reaches the master, where it does not know better.
   SparkLauncher(net::EventLoop& loop, std::string master_host);
 
-  void on_event(std::function<void(cluster::Event)> listener) override;
+  void on_event(std::function<void(cluster::LaunchEvent)> listener) override;
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override;
   void adopt(const job::TaskId& task, int attempt, const base::Json& handle) override;
   void release_others() override {}
@@ -65,14 +65,14 @@ class SparkLauncher final : public cluster::Launcher {
     net::Timer limit;
   };
 
-  void emit(cluster::Event event) { outbox_.tell(std::move(event)); }
+  void emit(cluster::LaunchEvent event) { outbox_.tell(std::move(event)); }
   void tell_waiting();
   void remark_on_loopback();
   [[nodiscard]] std::string waiting_words() const;
   void end(const job::TaskId& task, std::string detail, base::Instant at);
 
   net::EventLoop& loop_;
-  net::Outbox<cluster::Event> outbox_;
+  net::Outbox<cluster::LaunchEvent> outbox_;
   const std::string master_host_;
   std::map<job::TaskId, Member> members_;
   net::Timer waiting_timer_;

@@ -14,7 +14,7 @@ using wire::JoinState;
 class SparkLauncherTest : public testing::Test {
  protected:
   SparkLauncherTest() {
-    cluster_.on_event([this](cluster::Event event) { events_.push_back(std::move(event)); });
+    cluster_.on_event([this](cluster::LaunchEvent event) { events_.push_back(std::move(event)); });
   }
 
   void start(const job::TaskId& task) {
@@ -29,7 +29,7 @@ class SparkLauncherTest : public testing::Test {
   template <typename Kind>
   Kind wait_for() {
     const auto last = [this] {
-      return std::find_if(events_.rbegin(), events_.rend(), [](const cluster::Event& event) {
+      return std::find_if(events_.rbegin(), events_.rend(), [](const cluster::LaunchEvent& event) {
         return std::holds_alternative<Kind>(event);
       });
     };
@@ -39,14 +39,14 @@ class SparkLauncherTest : public testing::Test {
   }
   template <typename Kind>
   [[nodiscard]] long count() const {
-    return std::count_if(events_.begin(), events_.end(), [](const cluster::Event& event) {
+    return std::count_if(events_.begin(), events_.end(), [](const cluster::LaunchEvent& event) {
       return std::holds_alternative<Kind>(event);
     });
   }
 
   net::EventLoop loop_;
   SparkLauncher cluster_{loop_, "10.0.0.1"};
-  std::vector<cluster::Event> events_;
+  std::vector<cluster::LaunchEvent> events_;
   const job::TaskId first_{"worker", 0};
   const job::TaskId second_{"worker", 1};
 };

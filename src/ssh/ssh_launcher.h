@@ -77,7 +77,7 @@ class SshLauncher final : public cluster::Launcher {
   // Ends the job on all hosts, once; the last call. An error: what may be left on which of them,
   // for the user.
   base::Result<> end();
-  void on_event(std::function<void(cluster::Event)> listener) override {
+  void on_event(std::function<void(cluster::LaunchEvent)> listener) override {
     outbox_.on_event(std::move(listener));
   }
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override;
@@ -98,7 +98,7 @@ class SshLauncher final : public cluster::Launcher {
   struct Host;
   using Key = std::pair<job::TaskId, int>;
 
-  void emit(cluster::Event event) { outbox_.tell(std::move(event)); }
+  void emit(cluster::LaunchEvent event) { outbox_.tell(std::move(event)); }
   void look_for_places();
   std::string place(Agent& agent);
   [[nodiscard]] std::set<std::string> unusable_hosts() const;
@@ -168,7 +168,7 @@ class SshLauncher final : public cluster::Launcher {
   Agent* find(const Host& host, std::uint32_t number);
 
   net::EventLoop& loop_;
-  net::Outbox<cluster::Event> outbox_;
+  net::Outbox<cluster::LaunchEvent> outbox_;
   base::Logger& logger_;
   const Options options_;
   std::unique_ptr<HostLinks> links_;

@@ -39,7 +39,7 @@ struct StopContainer {
 };
 
 // In their order.
-using ContainerAction = std::variant<StartContainer, StopContainer, cluster::Event>;
+using ContainerAction = std::variant<StartContainer, StopContainer, cluster::LaunchEvent>;
 
 // Which container belongs to which task of an application, from the ask to the end. Pure: it is
 // told what tasks want, what YARN answers and when; what is to be done comes out. Allocation
@@ -102,7 +102,7 @@ class ContainerBook {
   };
 
   [[nodiscard]] ContainerWish wish_of(const job::TaskId& task, const cluster::Launch& launch) const;
-  void tell(cluster::Event event) { actions_.emplace_back(std::move(event)); }
+  void tell(cluster::LaunchEvent event) { actions_.emplace_back(std::move(event)); }
   void know(const std::vector<hadoop::NodeToken>& tokens);
   void take_over(const std::vector<hadoop::Container>& containers);
   void launch(const hadoop::Container& container, base::Instant now);

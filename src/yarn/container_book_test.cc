@@ -65,14 +65,15 @@ std::string words(const ContainerAction& action) {
       [](const gang::HostSilent&) { return std::string("silent"); },
       [](const cluster::Remark&) { return std::string("remark"); }};
   return std::visit(
-      base::Overloaded{[](const StartContainer& start) {
-                         return base::format("start {} in {}", job::to_string(start.task),
-                                             start.container.id.id);
-                       },
-                       [](const StopContainer& stop) {
-                         return base::format("stop {} on {}", stop.id.id, stop.node.host);
-                       },
-                       [&](const cluster::Event& event) { return std::visit(event_words, event); }},
+      base::Overloaded{
+          [](const StartContainer& start) {
+            return base::format("start {} in {}", job::to_string(start.task),
+                                start.container.id.id);
+          },
+          [](const StopContainer& stop) {
+            return base::format("stop {} on {}", stop.id.id, stop.node.host);
+          },
+          [&](const cluster::LaunchEvent& event) { return std::visit(event_words, event); }},
       action);
 }
 
@@ -149,7 +150,7 @@ TEST_F(ContainerBookTest, AContainerIsOfTheTaskThatAskedByItsNumber) {
   EXPECT_EQ(words(actions[1]), "start worker:0 in 7");
   EXPECT_EQ(words(actions[2]), "allocated worker:1/3 node-1");
   EXPECT_EQ(words(actions[3]), "start worker:1 in 8");
-  const auto& told = std::get<cluster::AgentAllocated>(std::get<cluster::Event>(actions[0]));
+  const auto& told = std::get<cluster::AgentAllocated>(std::get<cluster::LaunchEvent>(actions[0]));
   EXPECT_EQ(told.handle, handle(7));
   EXPECT_TRUE(book.has(container_id(7)));
 }

@@ -43,7 +43,7 @@ YarnLauncher::YarnLauncher(net::EventLoop& loop, base::Logger& logger,
 
 YarnLauncher::~YarnLauncher() = default;
 
-void YarnLauncher::on_event(std::function<void(cluster::Event)> listener) {
+void YarnLauncher::on_event(std::function<void(cluster::LaunchEvent)> listener) {
   outbox_.on_event(std::move(listener));
 }
 
@@ -70,7 +70,7 @@ void YarnLauncher::stop(const job::TaskId& task, int attempt, std::chrono::milli
 
 void YarnLauncher::carry_out() {
   for (const ContainerAction& action : book_.take_actions()) {
-    std::visit(base::Overloaded{[this](const cluster::Event& event) { emit(event); },
+    std::visit(base::Overloaded{[this](const cluster::LaunchEvent& event) { emit(event); },
                                 [this](const StartContainer& start) { launch(start); },
                                 [this](const StopContainer& stop) { end(stop); }},
                action);

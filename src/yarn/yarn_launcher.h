@@ -68,7 +68,7 @@ class YarnLauncher final : public cluster::Launcher {
   // This attempt has been replaced or killed: its process has to end, without a verdict.
   [[nodiscard]] bool is_unwanted() const { return turns_.is_unwanted(); }
 
-  void on_event(std::function<void(cluster::Event)> listener) override;
+  void on_event(std::function<void(cluster::LaunchEvent)> listener) override;
   void start(const job::TaskId& task, int attempt, cluster::Launch launch) override;
   void adopt(const job::TaskId& task, int attempt, const base::Json& handle) override;
   void release_others() override;
@@ -80,7 +80,7 @@ class YarnLauncher final : public cluster::Launcher {
   struct Node;
   struct Answer;
 
-  void emit(cluster::Event event) { outbox_.tell(std::move(event)); }
+  void emit(cluster::LaunchEvent event) { outbox_.tell(std::move(event)); }
   void carry_out();
 
   void poll_soon();
@@ -98,7 +98,7 @@ class YarnLauncher final : public cluster::Launcher {
   void on_started(const hadoop::ContainerId& id, const base::Result<>& result);
 
   net::EventLoop& loop_;
-  net::Outbox<cluster::Event> outbox_;
+  net::Outbox<cluster::LaunchEvent> outbox_;
   base::Logger& logger_;
   Options options_;
   std::shared_ptr<hadoop::ApplicationMasterClient> resource_manager_;

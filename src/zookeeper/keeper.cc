@@ -9,7 +9,7 @@
 namespace gangrun::zookeeper {
 
 using Verb = Operation::Verb;
-using Code = Answer::Code;
+using Code = ServerAnswer::Code;
 
 namespace {
 
@@ -123,7 +123,7 @@ std::vector<Operation> Keeper::next() {
   return operations;
 }
 
-void Keeper::done(const Operation& operation, const Answer& answer) {
+void Keeper::done(const Operation& operation, const ServerAnswer& answer) {
   const auto found = entries_.find(operation.node.path);
   if (found == entries_.end() || !found->second.is_under_way) return;
   Entry& entry = found->second;
@@ -172,7 +172,7 @@ void Keeper::done(const Operation& operation, const Answer& answer) {
   }
 }
 
-void Keeper::created(Entry& entry, const Answer& answer) {
+void Keeper::created(Entry& entry, const ServerAnswer& answer) {
   if (answer.code == Code::kDone || entry.is_shared) {
     entry.stage = Stage::kThere;
   } else {
@@ -180,7 +180,7 @@ void Keeper::created(Entry& entry, const Answer& answer) {
   }
 }
 
-void Keeper::fail(Entry& entry, const Operation& operation, const Answer& answer) {
+void Keeper::fail(Entry& entry, const Operation& operation, const ServerAnswer& answer) {
   entry.stage = Stage::kFailed;
   if (answer.code == Code::kMissing) doubt_parents_of(operation.node.path);
   // The first one is the cause of others.

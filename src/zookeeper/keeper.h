@@ -28,7 +28,7 @@ class Keeper {
 
   // The operations to be sent now, in this order; done() answers each.
   std::vector<Operation> next();
-  void done(const Operation& operation, const Answer& answer);
+  void done(const Operation& operation, const ServerAnswer& answer);
   // Operations that have failed are tried again.
   void retry();
 
@@ -66,9 +66,9 @@ class Keeper {
   };
 
   [[nodiscard]] std::optional<Operation> step_of(const std::string& path, const Entry& entry) const;
-  void created(Entry& entry, const Answer& answer);
+  void created(Entry& entry, const ServerAnswer& answer);
   void doubt_parents_of(const std::string& path);
-  void fail(Entry& entry, const Operation& operation, const Answer& answer);
+  void fail(Entry& entry, const Operation& operation, const ServerAnswer& answer);
 
   std::map<std::string, Entry> entries_;  // by path: a parent comes before its children
   bool is_connected_ = false;

@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-using Code = Answer::Code;
+using Code = ServerAnswer::Code;
 
 // The work of ZooKeeper's server with operations, as far as a Keeper sees it.
 class Server {
@@ -24,7 +24,7 @@ class Server {
     friend bool operator==(const There&, const There&) = default;
   };
 
-  Answer carry_out(const Operation& operation) {
+  ServerAnswer carry_out(const Operation& operation) {
     const Node& node = operation.node;
     done.push_back(operation);
     if (refused.contains(node.path)) return {.code = Code::kFailed, .reason = "no"};
@@ -319,8 +319,8 @@ TEST(Keeper, WhateverHappensTheServerComesToHaveWhatIsWanted) {
           for (const Operation& operation : keeper.next()) {
             const bool is_lost = one_of(6) == 0;
             if (is_lost && one_of(2) == 0) continue;
-            const Answer answer = server.carry_out(operation);
-            keeper.done(operation, is_lost ? Answer{.code = Code::kLost} : answer);
+            const ServerAnswer answer = server.carry_out(operation);
+            keeper.done(operation, is_lost ? ServerAnswer{.code = Code::kLost} : answer);
           }
       }
     }

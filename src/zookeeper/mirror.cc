@@ -73,8 +73,8 @@ void Mirror::on_state(SessionState state, const std::string& reason) {
 void Mirror::pump() {
   if (is_connected_) {
     for (const Operation& operation : keeper_.next()) {
-      session_->send(operation, [this, operation](const Answer& answer) {
-        if (answer.code == Answer::Code::kDone) refused_pause_.reset();
+      session_->send(operation, [this, operation](const ServerAnswer& answer) {
+        if (answer.code == ServerAnswer::Code::kDone) refused_pause_.reset();
         keeper_.done(operation, answer);
         if (keeper_.has_room()) pump();
       });

@@ -56,7 +56,7 @@ struct Operation {
 };
 
 // The outcome of an operation.
-struct Answer {
+struct ServerAnswer {
   enum class Code {
     kDone,
     kExists,
@@ -71,7 +71,7 @@ struct Answer {
   bool is_ours = false;  // of kLook: our own session has made it
   std::string reason{};  // of kFailed, for people
 
-  friend bool operator==(const Answer&, const Answer&) = default;
+  friend bool operator==(const ServerAnswer&, const ServerAnswer&) = default;
 };
 
 }  // namespace gangrun::zookeeper

@@ -92,8 +92,8 @@ class Session::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  void send(const Operation& operation, std::function<void(Answer)> done) {
-    if (!is_live()) return answer_later(std::move(done), {.code = Answer::Code::kLost});
+  void send(const Operation& operation, std::function<void(ServerAnswer)> done) {
+    if (!is_live()) return answer_later(std::move(done), {.code = ServerAnswer::Code::kLost});
     const std::int32_t number = ++last_number_;
     pending_.push_back({number, operation, std::move(done)});
     stream_->send(operation_request(number, operation, administrators_));
@@ -104,7 +104,7 @@ class Session::Impl {
   struct Pending {
     std::int32_t number = 0;
     Operation operation{};
-    std::function<void(Answer)> done;
+    std::function<void(ServerAnswer)> done;
   };
 
   [[nodiscard]] const Target& target() const { return targets_[current_]; }
@@ -237,7 +237,7 @@ class Session::Impl {
     if (pending_.empty() || pending_.front().number != reply.number) {
       return base::invalid_argument("it answers what it was not asked");
     }
-    GANGRUN_ASSIGN(Answer answer, answer_of(reply, pending_.front().operation, session_.id));
+    GANGRUN_ASSIGN(ServerAnswer answer, answer_of(reply, pending_.front().operation, session_.id));
     last_transaction_ = std::max(last_transaction_, reply.transaction);
     answer_later(std::move(pending_.front().done), std::move(answer));
     pending_.pop_front();
@@ -263,7 +263,7 @@ class Session::Impl {
     drop_login();
     stage_ = Stage::kDialing;
     for (Pending& each : std::exchange(pending_, {})) {
-      answer_later(std::move(each.done), {.code = Answer::Code::kLost});
+      answer_later(std::move(each.done), {.code = ServerAnswer::Code::kLost});
     }
   }
 
@@ -288,7 +288,7 @@ class Session::Impl {
     on_state_(state, told);
   }
 
-  void answer_later(std::function<void(Answer)> done, Answer answer) {
+  void answer_later(std::function<void(ServerAnswer)> done, ServerAnswer answer) {
     posts_.post([done = std::move(done), answer = std::move(answer)] { done(answer); });
   }
 
@@ -337,7 +337,7 @@ base::Result<std::unique_ptr<Session>> Session::open(net::EventLoop& loop, const
       Private{}, std::make_unique<Impl>(loop, options, std::move(targets), std::move(on_state)));
 }
 
-void Session::send(const Operation& operation, std::function<void(Answer)> done) {
+void Session::send(const Operation& operation, std::function<void(ServerAnswer)> done) {
   impl_->send(operation, std::move(done));
 }
 

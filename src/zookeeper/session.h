@@ -74,7 +74,7 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   // While connected. `done` comes exactly once, later, unless the session goes before.
-  void send(const Operation& operation, std::function<void(Answer)> done);
+  void send(const Operation& operation, std::function<void(ServerAnswer)> done);
 
  private:
   std::unique_ptr<Impl> impl_;

@@ -26,15 +26,15 @@ TEST(Session, WithoutAServerItGoesOnTryingAndEndsAtOnce) {
       Session::open(loop, {.servers = {"127.0.0.1:1"}, .credentials = base::Secret("gangrun:x")},
                     [&](SessionState state, const std::string&) { states.push_back(state); });
   ASSERT_TRUE(session.ok()) << session.error().message;
-  Answer answer;
+  ServerAnswer answer;
   bool is_answered = false;
-  (*session)->send({Operation::Verb::kDelete, {.path = "/x"}}, [&](const Answer& told) {
+  (*session)->send({Operation::Verb::kDelete, {.path = "/x"}}, [&](const ServerAnswer& told) {
     answer = told;
     is_answered = true;
   });
   EXPECT_TRUE(loop.run_until([&] { return is_answered; },
                              std::chrono::steady_clock::now() + std::chrono::seconds(60)));
-  EXPECT_EQ(answer.code, Answer::Code::kLost);
+  EXPECT_EQ(answer.code, ServerAnswer::Code::kLost);
   EXPECT_THAT(states, testing::Each(SessionState::kConnecting));
 }
 
@@ -170,7 +170,7 @@ Told outcome(const std::vector<std::string>& answers, bool logs_in = true) {
     // Without a login it is connected, and learns what is wanted by its first request.
     if (state == SessionState::kConnected && !logs_in) {
       told.state = SessionState::kConnecting;
-      session->send({Operation::Verb::kLook, {.path = "/"}}, [](const Answer&) {});
+      session->send({Operation::Verb::kLook, {.path = "/"}}, [](const ServerAnswer&) {});
     }
   });
   EXPECT_TRUE(opened.ok());

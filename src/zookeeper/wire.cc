@@ -37,22 +37,22 @@ constexpr std::int32_t kLoginDemanded = -124;  // SESSIONCLOSEDREQUIRESASLAUTH
 // Those that mean something to us, with the reason of a failure; 0 is success.
 struct Meaning {
   std::int32_t code;
-  Answer::Code meaning;
+  ServerAnswer::Code meaning;
   const char* reason = "";
 };
 constexpr std::array<Meaning, 12> kMeanings{{
-    {-110, Answer::Code::kExists},                                            // NODEEXISTS
-    {-101, Answer::Code::kMissing},                                           // NONODE
-    {-111, Answer::Code::kNotEmpty},                                          // NOTEMPTY
-    {-6, Answer::Code::kUnsupported},                                         // UNIMPLEMENTED
-    {-4, Answer::Code::kLost},                                                // CONNECTIONLOSS
-    {-7, Answer::Code::kLost},                                                // OPERATIONTIMEOUT
-    {-112, Answer::Code::kLost},                                              // SESSIONEXPIRED
-    {-118, Answer::Code::kLost},                                              // SESSIONMOVED
-    {-127, Answer::Code::kLost},                                              // THROTTLEDOP
-    {-102, Answer::Code::kFailed, "its ACL does not let the job do that"},    // NOAUTH
-    {-114, Answer::Code::kFailed, "the server does not take the job's ACL"},  // INVALIDACL
-    {-125, Answer::Code::kFailed, "a quota is exceeded"},                     // QUOTAEXCEEDED
+    {-110, ServerAnswer::Code::kExists},     // NODEEXISTS
+    {-101, ServerAnswer::Code::kMissing},    // NONODE
+    {-111, ServerAnswer::Code::kNotEmpty},   // NOTEMPTY
+    {-6, ServerAnswer::Code::kUnsupported},  // UNIMPLEMENTED
+    {-4, ServerAnswer::Code::kLost},         // CONNECTIONLOSS
+    {-7, ServerAnswer::Code::kLost},         // OPERATIONTIMEOUT
+    {-112, ServerAnswer::Code::kLost},       // SESSIONEXPIRED
+    {-118, ServerAnswer::Code::kLost},       // SESSIONMOVED
+    {-127, ServerAnswer::Code::kLost},       // THROTTLEDOP
+    {-102, ServerAnswer::Code::kFailed, "its ACL does not let the job do that"},    // NOAUTH
+    {-114, ServerAnswer::Code::kFailed, "the server does not take the job's ACL"},  // INVALIDACL
+    {-125, ServerAnswer::Code::kFailed, "a quota is exceeded"},                     // QUOTAEXCEEDED
 }};
 
 // A record; integers have the highest byte first.
@@ -271,17 +271,18 @@ std::string refusal_of(const Reply& reply) {
   }
 }
 
-base::Result<Answer> answer_of(const Reply& reply, const Operation& operation,
-                               std::int64_t session) {
+base::Result<ServerAnswer> answer_of(const Reply& reply, const Operation& operation,
+                                     std::int64_t session) {
   if (reply.code == 0) {
-    if (operation.verb != Operation::Verb::kLook) return Answer{};
+    if (operation.verb != Operation::Verb::kLook) return ServerAnswer{};
     GANGRUN_ASSIGN(const std::int64_t owner, ephemeral_owner(reply.record));
-    return Answer{.is_ours = owner == session};
+    return ServerAnswer{.is_ours = owner == session};
   }
   const auto* const found = std::ranges::find(kMeanings, reply.code, &Meaning::code);
-  if (found != kMeanings.end()) return Answer{.code = found->meaning, .reason = found->reason};
-  return Answer{.code = Answer::Code::kFailed,
-                .reason = base::format("the server says error {}", reply.code)};
+  if (found != kMeanings.end())
+    return ServerAnswer{.code = found->meaning, .reason = found->reason};
+  return ServerAnswer{.code = ServerAnswer::Code::kFailed,
+                      .reason = base::format("the server says error {}", reply.code)};
 }
 
 }  // namespace gangrun::zookeeper

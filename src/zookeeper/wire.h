@@ -62,7 +62,7 @@ base::Result<std::string> login_token_of(const Reply& reply);
 // none.
 std::string refusal_of(const Reply& reply);
 // The outcome of an operation; `session` is our own. An error: it is no answer to that.
-base::Result<Answer> answer_of(const Reply& reply, const Operation& operation,
-                               std::int64_t session);
+base::Result<ServerAnswer> answer_of(const Reply& reply, const Operation& operation,
+                                     std::int64_t session);
 
 }  // namespace gangrun::zookeeper

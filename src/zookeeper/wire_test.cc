@@ -11,7 +11,7 @@ namespace gangrun::zookeeper {
 namespace {
 
 using namespace std::string_literals;
-using Outcome = Answer::Code;
+using Outcome = ServerAnswer::Code;
 using Verb = Operation::Verb;
 
 // The frame's record: its length is checked.
@@ -85,7 +85,7 @@ TEST(Wire, AWelcomeHasTheSessionOrSaysThatThereIsNoneAnyMore) {
   }
 }
 
-Answer answer(std::int32_t code, Verb verb = Verb::kCreate, const std::string& record = "") {
+ServerAnswer answer(std::int32_t code, Verb verb = Verb::kCreate, const std::string& record = "") {
   const std::string frame = reply(1, code, record);
   const auto parsed = parse_reply(frame);
   EXPECT_TRUE(parsed.ok());

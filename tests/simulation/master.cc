@@ -174,7 +174,7 @@ void Master::event(agents::DeskEvent event) {
                    handle(gang::SessionLost{e.task, e.attempt});
                  },
                  // Told to people, and no news for the gang.
-                 [](const base::OneOf<agents::LogLines, agents::FiguresTold, agents::Asked,
+                 [](const base::OneOf<agents::LogLines, agents::FiguresTold, agents::AgentAsked,
                                       agents::Answered> auto&) {},
              },
              event);

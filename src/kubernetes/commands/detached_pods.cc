@@ -187,8 +187,8 @@ Result<> Submission::make_pods() {
                                 .path = pods::collection_path(pod, input_.name_space),
                                 .query = {kubernetes::kStrictFields},
                                 .body = pod};
-    asked.push_back(client_->request(
-        std::move(request), begun_ + kMakingLimit, [&](const kubernetes::Answer& answer) {
+    asked.push_back(
+        client_->request(std::move(request), begun_ + kMakingLimit, [&](const ApiAnswer& answer) {
           --missing;
           if (answer.object.ok()) return;
           if (answer.object.error().code == base::Code::kAlreadyExists) {

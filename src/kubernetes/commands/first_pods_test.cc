@@ -23,7 +23,7 @@ class Server final : public kubernetes::IdleClient {
 
   [[nodiscard]] kubernetes::ActivityHandle request(
       kubernetes::Request request, base::Instant /*deadline*/,
-      std::function<void(kubernetes::Answer)> on_done) override {
+      std::function<void(ApiAnswer)> on_done) override {
     asked.push_back(std::move(request));
     const bool is_refused = asked.back().body["metadata"]["name"] == refused;
     loop_.post([is_refused, done = std::move(on_done)] {

@@ -38,7 +38,7 @@ base::Result<kubernetes::Access> kubernetes_access(const client::Context& contex
 kubernetes::PluginRunner plugin_runner() {
   return [](const kubernetes::Plugin& plugin, const std::string& exec_info, base::Instant deadline,
             const std::function<bool()>& is_unwanted) -> base::Result<std::string> {
-    process::Question question{.argv = plugin.command, .shows_errors = true};
+    process::EngineQuestion question{.argv = plugin.command, .shows_errors = true};
     question.environment.push_back("KUBERNETES_EXEC_INFO=" + exec_info);
     for (const auto& [name, value] : plugin.environment) {
       question.environment.push_back(base::format("{}={}", name, value));

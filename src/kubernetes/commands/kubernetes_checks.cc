@@ -56,7 +56,7 @@ std::vector<Result<Json>> ask_all(net::EventLoop& loop, kubernetes::Client& clie
   std::vector<kubernetes::ActivityHandle> asked;
   asked.reserve(requests.size());
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    asked.push_back(client.request(std::move(requests[i]), deadline, [&, i](kubernetes::Answer a) {
+    asked.push_back(client.request(std::move(requests[i]), deadline, [&, i](ApiAnswer a) {
       answers[i] = std::move(a.object);
       --missing;
     }));

@@ -67,11 +67,10 @@ Result<host::MadeTasks> PodsBackend::make_tasks(const host::BackendInput& input)
 
 void PodsBackend::hurry(net::EventLoop& loop) {
   if (client_ == nullptr || std::exchange(is_asked_, true)) return;
-  question_ =
-      client_->request({.path = "/version", .patience = kAnswersLimit}, loop.now() + kAnswersLimit,
-                       [this](const kubernetes::Answer& answer) {
-                         has_answered_ = answer.object.ok() || answer.refusal.has_value();
-                       });
+  question_ = client_->request({.path = "/version", .patience = kAnswersLimit},
+                               loop.now() + kAnswersLimit, [this](const ApiAnswer& answer) {
+                                 has_answered_ = answer.object.ok() || answer.refusal.has_value();
+                               });
 }
 
 std::string PodsBackend::silent() const {

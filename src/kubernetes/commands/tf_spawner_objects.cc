@@ -75,7 +75,7 @@ Result<> ask_for_deletion(net::EventLoop& loop, kubernetes::Client& client,
         .path = object.path,
         .body = {
             {"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", "Background"}}};
-    asked.push_back(client.request(std::move(request), deadline, [&](const kubernetes::Answer& a) {
+    asked.push_back(client.request(std::move(request), deadline, [&](const ApiAnswer& a) {
       --missing;
       if (a.object.ok() || a.object.error().code == base::Code::kNotFound) return;
       const bool goes_with_owner =

@@ -41,8 +41,7 @@ class FakeServer final : public kubernetes::IdleClient {
   void page_by(std::size_t size) { page_ = size; }
 
   [[nodiscard]] kubernetes::ActivityHandle request(
-      kubernetes::Request request, base::Instant,
-      std::function<void(kubernetes::Answer)> on_done) override {
+      kubernetes::Request request, base::Instant, std::function<void(ApiAnswer)> on_done) override {
     loop_.post([this, request = std::move(request), on_done = std::move(on_done)] {
       on_done({request.method == "DELETE" ? remove(request) : list(request), std::nullopt});
     });

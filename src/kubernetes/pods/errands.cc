@@ -8,13 +8,12 @@
 
 namespace gangrun::kubernetes::pods {
 
-std::uint64_t Errands::ask(kubernetes::Request request,
-                           std::function<void(kubernetes::Answer)> on_done) {
+std::uint64_t Errands::ask(kubernetes::Request request, std::function<void(ApiAnswer)> on_done) {
   answered_.clear();
   const std::uint64_t number = ++last_;
   under_way_[number] =
       client_.request(std::move(request), loop_.now() + kRequestLimit,
-                      [this, number, on_done = std::move(on_done)](kubernetes::Answer answer) {
+                      [this, number, on_done = std::move(on_done)](ApiAnswer answer) {
                         const auto found = under_way_.find(number);
                         if (found == under_way_.end()) return;
                         answered_.push_back(std::move(found->second));

@@ -21,7 +21,7 @@ class Errands {
   Errands(net::EventLoop& loop, kubernetes::Client& client) : loop_(loop), client_(client) {}
 
   // Gives its number, by which it is dropped when it is not wanted any more.
-  std::uint64_t ask(kubernetes::Request request, std::function<void(kubernetes::Answer)> on_done);
+  std::uint64_t ask(kubernetes::Request request, std::function<void(ApiAnswer)> on_done);
   void drop(std::uint64_t number) { under_way_.erase(number); }
   [[nodiscard]] std::size_t count() const { return under_way_.size(); }
   void clear() { under_way_.clear(); }

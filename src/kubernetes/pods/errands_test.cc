@@ -13,8 +13,8 @@ TEST(Errands, OneThatIsNotWantedAnyMoreIsDropped) {
   net::EventLoop loop;
   kubernetes::IdleClient client("ns");
   Errands errands(loop, client);
-  const auto first = errands.ask({}, [](const kubernetes::Answer&) {});
-  (void)errands.ask({}, [](const kubernetes::Answer&) {});
+  const auto first = errands.ask({}, [](const ApiAnswer&) {});
+  (void)errands.ask({}, [](const ApiAnswer&) {});
   errands.drop(first);
   errands.drop(first);
   EXPECT_EQ(errands.count(), 1U);

@@ -41,7 +41,7 @@ std::optional<base::WallTime> started_at(const Json& job) {
 }
 
 // It is there no more, or not for long.
-bool is_deleted(const kubernetes::Answer& answer, const std::string& uid) {
+bool is_deleted(const ApiAnswer& answer, const std::string& uid) {
   if (!answer.object.ok()) return answer.object.error().code == base::Code::kNotFound;
   return uid_of(*answer.object) != uid || is_being_deleted(*answer.object);
 }
@@ -118,13 +118,12 @@ void JobObjects::make(base::Json object, base::Instant limit, Then then) {
   request.query = {kubernetes::kStrictFields};
   request.body = object;
   errands_.ask(std::move(request), [this, object = std::move(object), limit,
-                                    then = std::move(then)](kubernetes::Answer answer) mutable {
+                                    then = std::move(then)](ApiAnswer answer) mutable {
     on_answer(std::move(object), limit, std::move(answer), std::move(then));
   });
 }
 
-void JobObjects::on_answer(base::Json object, base::Instant limit, kubernetes::Answer answer,
-                           Then then) {
+void JobObjects::on_answer(base::Json object, base::Instant limit, ApiAnswer answer, Then then) {
   if (answer.object.ok()) {
     callbacks_.on_heard();
     return then(*std::move(answer.object), true);
@@ -154,7 +153,7 @@ void JobObjects::find(base::Json object, Then then) {
     request.query.clear();
   }
   errands_.ask(std::move(request), [this, object = std::move(object), is_owner,
-                                    then = std::move(then)](kubernetes::Answer answer) {
+                                    then = std::move(then)](ApiAnswer answer) {
     const std::string words = words_of_object(object);
     if (!answer.object.ok()) {
       return gone(
@@ -210,11 +209,10 @@ void JobObjects::renew() {
   request.body = {
       {"spec", {{"activeDeadlineSeconds", clock_.deadline_seconds(lease_, loop_.now())}}}};
   renew_timer_ = loop_.after(renewal_, [this] { renew(); });
-  errands_.ask(std::move(request),
-               [this](kubernetes::Answer answer) { on_renewed(std::move(answer)); });
+  errands_.ask(std::move(request), [this](ApiAnswer answer) { on_renewed(std::move(answer)); });
 }
 
-void JobObjects::on_renewed(kubernetes::Answer answer) {
+void JobObjects::on_renewed(ApiAnswer answer) {
   if (!answer.object.ok()) {
     const base::Error& error = answer.object.error();
     logger_.warning("the job's lease could not be renewed: {}", error.message);
@@ -226,7 +224,7 @@ void JobObjects::on_renewed(kubernetes::Answer answer) {
   written_at_ = loop_.now();
 }
 
-bool JobObjects::has_lost_owner(const kubernetes::Answer& answer) {
+bool JobObjects::has_lost_owner(const ApiAnswer& answer) {
   if (is_deleted(answer, owner_.uid)) {
     // The cluster deletes it, too, some time after nobody has moved its deadline.
     const bool had_lease = loop_.now() < written_at_ + lease_;
@@ -256,11 +254,10 @@ void JobObjects::look_at_owner() {
   }
   kubernetes::Request request;
   request.path = owner_path(manifests_.input());
-  errands_.ask(std::move(request),
-               [this](const kubernetes::Answer& answer) { on_looked_at(answer); });
+  errands_.ask(std::move(request), [this](const ApiAnswer& answer) { on_looked_at(answer); });
 }
 
-void JobObjects::on_looked_at(const kubernetes::Answer& answer) {
+void JobObjects::on_looked_at(const ApiAnswer& answer) {
   if (has_lost_owner(answer)) return;
   if (!answer.object.ok() && may_help_to_repeat(answer.object.error())) {
     callbacks_.on_silent(answer.object.error());

@@ -71,15 +71,15 @@ class JobObjects {
   using Then = std::function<void(base::Json made, bool is_new)>;
 
   void make(base::Json object, base::Instant limit, Then then);
-  void on_answer(base::Json object, base::Instant limit, kubernetes::Answer answer, Then then);
+  void on_answer(base::Json object, base::Instant limit, ApiAnswer answer, Then then);
   void find(base::Json object, Then then);
   void on_owner(const base::Json& job, bool is_new);
   void make_rest();
   void renew();
-  void on_renewed(kubernetes::Answer answer);
-  void on_looked_at(const kubernetes::Answer& answer);
+  void on_renewed(ApiAnswer answer);
+  void on_looked_at(const ApiAnswer& answer);
   // True where it is gone or going, which is told.
-  bool has_lost_owner(const kubernetes::Answer& answer);
+  bool has_lost_owner(const ApiAnswer& answer);
   void gone(const std::string& sentence, job::Reason reason = job::Reason::kClusterGone);
 
   net::EventLoop& loop_;

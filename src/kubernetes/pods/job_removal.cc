@@ -45,7 +45,7 @@ kubernetes::Request JobRemoval::listing(const std::string& path) const {
   return request;
 }
 
-bool JobRemoval::is_owner(const kubernetes::Answer& answer) const {
+bool JobRemoval::is_owner(const ApiAnswer& answer) const {
   if (!answer.object.ok()) return answer.object.error().code != base::Code::kNotFound;
   const base::Json& object = *answer.object;
   return is_of_job(object, manifests_.input().job_id) &&
@@ -61,14 +61,13 @@ void JobRemoval::begin(bool is_after_deletion) {
   limit_ = loop_.now() + kRemovalLimit;
   kubernetes::Request request;
   request.path = owner_path_;
-  errands_.ask(std::move(request), [this](const kubernetes::Answer& answer) { on_owner(answer); });
+  errands_.ask(std::move(request), [this](const ApiAnswer& answer) { on_owner(answer); });
 }
 
-void JobRemoval::on_owner(const kubernetes::Answer& answer) {
+void JobRemoval::on_owner(const ApiAnswer& answer) {
   has_owner_ = is_owner(answer);
   if (has_owner_ && answer.object.ok()) owner_.uid = uid_of(*answer.object);
-  errands_.ask(listing(pods_path(manifests_.input().name_space)), [this](
-                                                                      kubernetes::Answer listed) {
+  errands_.ask(listing(pods_path(manifests_.input().name_space)), [this](ApiAnswer listed) {
     on_pods(listed.object.ok() ? items_of(*std::move(listed.object)) : std::vector<base::Json>());
   });
 }
@@ -92,7 +91,7 @@ void JobRemoval::delete_pod(const base::Json& pod) {
   if (has_ended || !is_after_deletion_) {
     request.body["gracePeriodSeconds"] = has_ended ? 0 : kGraceSeconds;
   }
-  errands_.ask(std::move(request), [](const kubernetes::Answer&) {});
+  errands_.ask(std::move(request), [](const ApiAnswer&) {});
 }
 
 void JobRemoval::delete_owner() {
@@ -103,7 +102,7 @@ void JobRemoval::delete_owner() {
   request.body = {
       {"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", "Background"}};
   if (!owner_.uid.empty()) request.body["preconditions"] = {{"uid", owner_.uid}};
-  errands_.ask(std::move(request), [this](kubernetes::Answer answer) {
+  errands_.ask(std::move(request), [this](ApiAnswer answer) {
     if (!answer.object.ok()) trouble_ = answer.object.error().message;
     look();
   });
@@ -113,7 +112,7 @@ void JobRemoval::look() {
   asked_ = collections_;
   asked_.insert(owner_path_);
   for (const std::string& path : collections_) {
-    errands_.ask(listing(path), [this, path](kubernetes::Answer answer) {
+    errands_.ask(listing(path), [this, path](ApiAnswer answer) {
       std::vector<std::string> left;
       if (answer.object.ok()) {
         for (const base::Json& object : items_of(*std::move(answer.object))) {
@@ -136,7 +135,7 @@ void JobRemoval::look() {
 void JobRemoval::look_at_owner() {
   kubernetes::Request request;
   request.path = owner_path_;
-  errands_.ask(std::move(request), [this](const kubernetes::Answer& answer) {
+  errands_.ask(std::move(request), [this](const ApiAnswer& answer) {
     std::vector<std::string> left;
     const bool is_going = answer.object.ok() && !is_left(*answer.object);
     if (has_owner_ && !is_going && is_owner(answer))

@@ -38,8 +38,8 @@ class JobRemoval {
   [[nodiscard]] std::vector<std::string> names_left() const;
   [[nodiscard]] bool is_left(const base::Json& object) const;
   // Whether this is the owner, or an answer that does not say that it is gone.
-  [[nodiscard]] bool is_owner(const kubernetes::Answer& answer) const;
-  void on_owner(const kubernetes::Answer& answer);
+  [[nodiscard]] bool is_owner(const ApiAnswer& answer) const;
+  void on_owner(const ApiAnswer& answer);
   void on_pods(const std::vector<base::Json>& pods);
   void delete_pod(const base::Json& pod);
   void delete_owner();

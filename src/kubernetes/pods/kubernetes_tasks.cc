@@ -35,7 +35,7 @@ PodBook::Options book_options(const Manifests& manifests, std::function<double()
 }
 
 // An answer as the book takes it: what the refusal of a request means is in its code.
-base::Result<> result_of(const Answer& answer) {
+base::Result<> result_of(const ApiAnswer& answer) {
   if (answer.object.ok()) return {};
   return answer.object.error();
 }
@@ -204,7 +204,7 @@ void KubernetesTasks::create(const job::TaskId& task, const PodRun& run) {
   request.wants_metadata_only = true;
   // Then the book, which asks again too, can say what is waited for.
   request.patience = kCreationPatience;
-  errands_.ask(std::move(request), [this, task](const Answer& answer) {
+  errands_.ask(std::move(request), [this, task](const ApiAnswer& answer) {
     created(task, answer.object.ok() ? base::Result<PodFacts>(facts_of(*answer.object))
                                      : base::Result<PodFacts>(answer.object.error()));
   });
@@ -229,7 +229,7 @@ void KubernetesTasks::carry_out(const DeletePod& action) {
   // one.
   errands_.drop(deletions_[action.uid]);
   deletions_[action.uid] = errands_.ask(
-      std::move(request), [this, task = action.task, uid = action.uid](const Answer& answer) {
+      std::move(request), [this, task = action.task, uid = action.uid](const ApiAnswer& answer) {
         deletions_.erase(uid);
         tell_book(&PodBook::on_deleted, task, uid, result_of(answer));
       });
@@ -240,7 +240,7 @@ void KubernetesTasks::carry_out(const LookForPod& action) {
   Request request;
   request.path = pods_path();
   request.query = {{"fieldSelector", "metadata.name=" + manifests_.pod_name(action.task)}};
-  errands_.ask(std::move(request), [this, task = action.task](Answer answer) {
+  errands_.ask(std::move(request), [this, task = action.task](ApiAnswer answer) {
     base::Result<std::optional<PodFacts>> found(std::nullopt);
     if (!answer.object.ok()) {
       found = answer.object.error();
@@ -258,7 +258,7 @@ void KubernetesTasks::carry_out(const ListEvents& action) {
   request.path = base::format("/api/v1/namespaces/{}/events", manifests_.input().name_space);
   request.query = {{"fieldSelector", "involvedObject.uid=" + action.uid}, {"limit", "50"}};
   errands_.ask(std::move(request),
-               [this, task = action.task, uid = action.uid](const Answer& answer) {
+               [this, task = action.task, uid = action.uid](const ApiAnswer& answer) {
                  if (!answer.object.ok()) return;
                  book_.on_events(task, uid, latest_warning(*answer.object));
                });

@@ -152,7 +152,7 @@ void PodBook::note_end_of_start(PodEntry& entry) {
 }
 
 void PodBook::end(PodEntry& entry, job::ExitReport report, bool is_known) {
-  RunEnd end{.report = std::move(report), .is_known = is_known};
+  PodRunEnd end{.report = std::move(report), .is_known = is_known};
   end.seen_at = now_;
   end.outputs_by = now_ + kOutputsLimit;
   if (entry.pod) end.finished_at = entry.pod->task.finished_at;
@@ -265,7 +265,7 @@ void PodBook::warn_of_outputs(const job::TaskId& task, const std::string& why) {
 // By the node's clock it is known to the second only; a line in that second is nearer. But what was
 // asked to end must not seem to have failed before, unless it surely has.
 base::Instant PodBook::end_of(const Run& run) const {
-  const RunEnd& end = *run.end;
+  const PodRunEnd& end = *run.end;
   if (!end.finished_at) return end.seen_at;
   const base::WallTime next_second = *end.finished_at + std::chrono::seconds(1);
   const base::Instant latest = server_time_.instant_of(next_second, end.seen_at);

@@ -46,7 +46,7 @@ struct Slot {
   bool is_stopping = false;
 };
 
-struct RunEnd {
+struct PodRunEnd {
   job::ExitReport report;
   bool is_lost = false;   // by no fault of the command's
   bool is_known = false;  // by the status of its container
@@ -78,7 +78,7 @@ struct Run : PodRun {
   bool is_taken_back = false;
   bool is_closed = false;  // its log and outputs are here
   std::optional<base::Instant> asked_to_end_at;
-  std::optional<RunEnd> end;
+  std::optional<PodRunEnd> end;
   LogState log = LogState::kNone;
   base::Instant log_at;  // when it was last heard of, or is to be read again
   base::Pause log_pause{base::seconds(1), base::seconds(20)};  // before it is read again

@@ -82,7 +82,7 @@ class SshJobs final : public client::Jobs {
   }
 
   [[nodiscard]] Result<std::vector<client::BroughtRest>> fetch(
-      const client::FetchRequest& request, client::Context& context) const override {
+      const client::FetchOrder& request, client::Context& context) const override {
     return bring_rests(*request.job.spec, *request.job.paths, request.task, request.progress,
                        context);
   }

@@ -255,7 +255,7 @@ Result<> Keeper::make_launcher(const ssh::BeginMessage& message) {
   options.agents_outlive_us = true;
   options.starter_socket = folder_->starter_socket();
   launcher_ = std::make_unique<local::LocalLauncher>(loop_, std::move(options));
-  launcher_->on_event([this](const cluster::Event& event) { on_event(event); });
+  launcher_->on_event([this](const cluster::LaunchEvent& event) { on_event(event); });
   return {};
 }
 
@@ -306,7 +306,7 @@ void Keeper::stop(std::uint32_t agent, std::chrono::milliseconds grace) {
   if (found != agents_.end()) launcher_->stop(found->second.task, found->second.attempt, grace);
 }
 
-void Keeper::on_event(const cluster::Event& event) {
+void Keeper::on_event(const cluster::LaunchEvent& event) {
   std::visit(
       base::Overloaded{
           [this](const gang::ClusterWaiting& each) { tell(ssh::WaitingMessage{each.reason}); },

@@ -57,7 +57,7 @@ class Keeper {
   base::Result<> start_agent(const ssh::StartMessage& message);
   void adopt(const ssh::AdoptMessage& message);
   void stop(std::uint32_t agent, std::chrono::milliseconds grace);
-  void on_event(const cluster::Event& event);
+  void on_event(const cluster::LaunchEvent& event);
   std::optional<std::uint32_t> number_of(const job::TaskId& task, int attempt) const;
   [[nodiscard]] std::vector<std::uint32_t> agent_numbers() const;
   void tell_logs();

@@ -120,7 +120,7 @@ class YarnJobs final : public client::Jobs {
     return std::unique_ptr<cluster::Site>(yarn_site(*access, context));
   }
   [[nodiscard]] Result<std::vector<client::BroughtRest>> fetch(
-      const client::FetchRequest& request, client::Context& context) const override {
+      const client::FetchOrder& request, client::Context& context) const override {
     GANGRUN_ASSIGN(const auto access, hadoop_access(context));
     GANGRUN_ASSIGN(const auto job, yarn_site(*access, context)->find_job(request.job.id));
     const auto show = [&](const std::string& name, std::uint64_t got, std::uint64_t size) {
