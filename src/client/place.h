@@ -91,6 +91,9 @@ struct JobStart {
   // The check of such a start by the place itself; kInvalidArgument names what is wrong. Null:
   // there is nothing to check.
   std::function<base::Result<>(const RunOptions& options, const job::JobSpec& spec)> check{};
+  // A better error where a flag of the place means something else to the user, or the same one,
+  // wherever the job would run. Null: there is no such flag.
+  std::function<base::Error(const base::Error& error, const RunOptions& options)> explain{};
   // The command that shows a job which was started with --detach.
   std::string_view following_command = "attach";
 };

@@ -1,12 +1,10 @@
 #include "client/start_job.h"
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/format.h"
-#include "base/strings.h"
 #include "client/command.h"
 #include "client/default_files.h"
 #include "client/fail.h"
@@ -21,24 +19,11 @@ namespace gangrun::client {
 
 namespace {
 
-// For mpirun and srun -n is the number of tasks.
-base::Error told_of_tasks(const base::Error& error, const RunOptions& options) {
-  const jobfile::Flags& flags = options.flags;
-  constexpr std::string_view kNamespace = "kubernetes.namespace";
-  const auto given = flags.job_fields.find(kNamespace);
-  if (given == flags.job_fields.end() || !given->second) return error;
-  // "-np 4" is the namespace "p" and the job file "4".
-  const auto tasks = base::parse_integer(options.spec_path);
-  if (*given->second == "p" && tasks && *tasks > 0) {
-    return base::invalid_argument(base::format(
-        "-np {0}: -n is the namespace on Kubernetes; to start {0} tasks, use -r worker:{0}",
-        *tasks));
+base::Error explained(base::Error error, const RunOptions& options, const Context& context) {
+  for (const Place& place : context.places.all()) {
+    if (place.launch.explain) error = place.launch.explain(error, options);
   }
-  if (error.message.find(kNamespace) == std::string::npos) return error;
-  const auto count = base::parse_integer(*given->second);
-  if (!count || *count < 1) return error;
-  return base::invalid_argument(base::format(
-      "-n {0}: -n is the namespace on Kubernetes; to start {0} tasks, use -r worker:{0}", *count));
+  return error;
 }
 
 base::Result<job::JobSpec> settle_input(RunOptions& options, const Context& context,
@@ -50,14 +35,14 @@ base::Result<job::JobSpec> settle_input(RunOptions& options, const Context& cont
                        "read; cd to another one"};
   }
   const auto text = read_spec_text(options, context.folder);
-  if (!text.ok()) return told_of_tasks(text.error(), options);
+  if (!text.ok()) return explained(text.error(), options, context);
   if (options.no_defaults) options.defaults.emplace();
   if (!options.defaults) {
     GANGRUN_ASSIGN(options.defaults, read_default_files(context));
   }
   auto read =
       read_job(options, context.folder, context.places.rules(), &without_use, &options.sources);
-  if (!read.ok()) return told_of_tasks(read.error(), options);
+  if (!read.ok()) return explained(read.error(), options, context);
   job::JobSpec spec = *std::move(read);
   GANGRUN_TRY(context.places.check_flags(options, spec));
   const Place& place = *context.places.find(spec.on);

@@ -181,6 +181,25 @@ TEST_F(PrepareTest, AJobOnSparkEndsWithItsDriver) {
               HasSubstr("--detach is not allowed with `on: spark`"));
 }
 
+TEST_F(PrepareTest, ANumberOfTasksIsNoNamespace) {
+  const Place& place = *places_.find(kubernetes::pods::kKubernetes);
+  const auto told = [&](const std::string& given, const std::string& file, const std::string& why) {
+    RunOptions options;
+    options.flags.job_fields["kubernetes.namespace"] = given;
+    options.spec_path = file;
+    return place.launch.explain(base::invalid_argument(why), options).message;
+  };
+  const std::string refused = "kubernetes.namespace is not allowed";
+  EXPECT_EQ(told("4", "", refused),
+            "-n 4: -n is the namespace on Kubernetes; to start 4 tasks, use -r worker:4");
+  EXPECT_EQ(told("p", "4", "there is no 4"),
+            "-np 4: -n is the namespace on Kubernetes; to start 4 tasks, use -r worker:4");
+  EXPECT_EQ(told("p", "job.yaml", refused), refused);
+  EXPECT_EQ(told("team", "4", refused), refused);
+  EXPECT_EQ(told("0", "", refused), refused);
+  EXPECT_EQ(told("4", "", "there is no job.yaml"), "there is no job.yaml");
+}
+
 TEST_F(PrepareTest, FilesAndProgramsAreLookedFor) {
   write("job.yaml", kJob);
   RunOptions options;

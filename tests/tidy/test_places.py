@@ -18,6 +18,10 @@ PLACES = {
     "ssh": ("ssh", r'\bkSsh\b|\bSshOptions\b|"ssh"|#include "ssh/'),
     "spark": ("spark", r'\bkSpark\b|"spark"|#include "spark/'),
 }
+# The fields of their sections: "kubernetes.namespace". Hadoop's own properties begin with "yarn." too.
+FIELD = r"(?<![\w.]){}\.(?!io/)[a-z_]"
+LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"')
+HADOOP = "src/hadoop/"
 # Who lists them.
 LIST = "src/places/"
 EXCEPTIONS = {
@@ -39,8 +43,9 @@ def named_places(path, text):
     if str(path).startswith(LIST):
         return []
     code = re.sub(r"//.*", "", text)
-    return [place for place, (room, names) in PLACES.items()
-            if not str(path).startswith(f"src/{room}/") and re.search(names, code)]
+    told = "" if str(path).startswith(HADOOP) else "\n".join(LITERAL.findall(code))
+    return [place for place, (room, names) in PLACES.items() if not str(path).startswith(f"src/{room}/")
+            and (re.search(names, code) or re.search(FIELD.format(place), told))]
 
 
 @functools.cache
@@ -85,6 +90,10 @@ def test_commands_know_no_place():
     ("src/cli/ps.cc", '#include "kubernetes/pods/names.h"', ["kubernetes"]),
     ("src/yarn/a.cc", 'kYarn; "local"', ["local"]),
     ("src/cli/ps.cc", "if (on == local::commands::kLocal) {", ["local"]),
+    ("src/cli/run.cc", 'fields.find("kubernetes.namespace")', ["kubernetes"]),
+    ("src/cli/run.cc", 'error("give spark.gpus", ssh.hosts, "or --gpus")', ["spark"]),
+    ("src/cli/run.cc", '"yarn.io/gpu, org.apache.hadoop.yarn.api, /a.local"; local.queue', []),
+    ("src/hadoop/a.cc", '"yarn.resourcemanager.address"', []),
     ("src/yarn/commands/a.cc", "kYarn", []),
     ("src/jobfile/merge.cc", '// As "yarn" has it.', []),
     ("src/places/places.cc", '#include "spark/a.h"', []),

@@ -1,7 +1,11 @@
 #include "kubernetes/commands/kubernetes_place.h"
 
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/format.h"
+#include "base/strings.h"
 #include "kubernetes/commands/detached_pods.h"
 #include "kubernetes/commands/kubernetes_run.h"
 #include "kubernetes/commands/kubernetes_site.h"
@@ -29,6 +33,22 @@ class KubernetesJobs final : public client::Jobs {
   }
 };
 
+// For mpirun and srun -n is the number of tasks.
+base::Error told_of_tasks(const base::Error& error, const client::RunOptions& options) {
+  constexpr std::string_view kNamespace = "kubernetes.namespace";
+  const auto given = options.flags.job_fields.find(kNamespace);
+  if (given == options.flags.job_fields.end() || !given->second) return error;
+  // "-np 4" is the namespace "p" and the job file "4".
+  const bool is_np =
+      *given->second == "p" && base::parse_integer(options.spec_path).value_or(0) > 0;
+  if (!is_np && error.message.find(kNamespace) == std::string::npos) return error;
+  const auto tasks = base::parse_integer(is_np ? options.spec_path : *given->second);
+  if (!tasks || *tasks < 1) return error;
+  return base::invalid_argument(base::format(
+      "-n{0} {1}: -n is the namespace on Kubernetes; to start {1} tasks, use -r worker:{1}",
+      is_np ? "p" : "", *tasks));
+}
+
 }  // namespace
 
 client::Place kubernetes_place() {
@@ -45,6 +65,7 @@ client::Place kubernetes_place() {
                      .refused_flags = {{client::RunFlag::kHost, kNoRegistry},
                                        {client::RunFlag::kServeTls, kNoRegistry}},
                      .check = check,
+                     .explain = told_of_tasks,
                      // Nobody follows the lines of a detached job there but who asks for them.
                      .following_command = "logs -f"},
           .jobs = std::make_shared<const KubernetesJobs>()};
