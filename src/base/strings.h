@@ -12,6 +12,9 @@
 
 namespace gangrun::base {
 
+// The word in a server's principal of Kerberos for the host on which it runs.
+inline constexpr std::string_view kHostPattern = "_HOST";
+
 // The parts of `text` between `separator`s; an empty text has one empty part.
 std::vector<std::string> split(std::string_view text, char separator);
 

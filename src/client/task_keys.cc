@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "client/fail.h"
 #include "client/prepare.h"
+#include "frameworks/environment.h"
 #include "job/choice.h"
 #include "job/units.h"
 #include "net/fetch.h"
@@ -21,9 +22,9 @@ namespace gangrun::client {
 namespace {
 
 using base::Result;
+using frameworks::kKeysVariable;
 using std::chrono::milliseconds;
 
-constexpr const char* kVariable = "GANGRUN_KV";
 constexpr milliseconds kDefaultTimeout = std::chrono::minutes(10);
 // An agent may take so much beyond the time of a request, while the job has no master.
 constexpr std::chrono::seconds kAllowance(70);
@@ -41,15 +42,16 @@ struct Call {
 // The address at which the agent answers. kFailedPrecondition: this is no task, or one that has no
 // agent.
 Result<std::string> agent_address(const Context& context) {
-  std::string address = context.variable(kVariable);
+  std::string address = context.variable(kKeysVariable);
   if (!address.empty()) return address;
   return base::Error{
       base::Code::kFailedPrecondition,
       context.variable("GANGRUN_TASK_TYPE").empty()
-          ? base::format("{} is not set: this command works inside a task of gangrun", kVariable)
+          ? base::format("{} is not set: this command works inside a task of gangrun",
+                         kKeysVariable)
           : base::format("{} is not set: this task has no agent that could be asked (on "
                          "Kubernetes none has)",
-                         kVariable)};
+                         kKeysVariable)};
 }
 
 // kNotFound where there is no such key, or not so many tasks can come; kDeadlineExceeded after the

@@ -71,7 +71,7 @@ base::Result<Principal> server_principal(const Configuration& configuration, std
   if (!parsed.ok()) return configuration.error(key, "expected service/_HOST@REALM");
   Principal expected = *parsed;
   const bool any_host = expected.components.size() == 2 &&
-                        expected.components[1] == sasl::kHostPattern &&
+                        expected.components[1] == base::kHostPattern &&
                         is_same_host(said.components[1], host, addresses);
   if (any_host) expected = with_host(expected, said.components[1]);
   if (expected.components[0] == said.components[0] && expected.components.size() == 2 &&

@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "base/letters.h"
 #include "base/random.h"
 #include "base/strings.h"
 #include "job/units.h"
@@ -49,10 +50,9 @@ std::string_view time_of(std::string_view id) {
 bool is_job_id(std::string_view id) {
   if (id.size() <= kTimeAndDigits) return false;
   const std::string_view end = time_of(id);
-  constexpr std::string_view kDigits = "0123456789abcdef";
   for (std::size_t i = 0; i < end.size(); ++i) {
     const bool dash = i == 0 || i == 9 || i == 16;
-    if (dash ? end[i] != '-' : kDigits.find(end[i]) == std::string_view::npos) return false;
+    if (dash ? end[i] != '-' : !base::is_small_hex_digit(end[i])) return false;
   }
   return true;
 }

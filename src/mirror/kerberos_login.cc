@@ -12,6 +12,7 @@
 
 #include "base/files.h"
 #include "base/letters.h"
+#include "base/strings.h"
 #include "mirror/login_errand.h"
 #include "process/pipe.h"
 #include "process/spawn.h"
@@ -23,16 +24,15 @@ namespace {
 using base::Result;
 
 constexpr const char* kDefaultServer = "zookeeper/_HOST";
-constexpr std::string_view kHostPattern = "_HOST";
 // The time in which a process that was killed is gone.
 constexpr std::chrono::seconds kGone(10);
 
 // In small letters, as Kerberos' databases have hosts.
 std::string with_host(std::string server, const std::string& host) {
   if (server.empty()) server = kDefaultServer;
-  const std::size_t at = server.find(kHostPattern);
+  const std::size_t at = server.find(base::kHostPattern);
   if (at == std::string::npos) return server;
-  return server.replace(at, kHostPattern.size(), base::in_small_letters(host));
+  return server.replace(at, base::kHostPattern.size(), base::in_small_letters(host));
 }
 
 class KerberosLogin final : public zookeeper::Login {

@@ -83,7 +83,7 @@ std::string to_string(const Principal& principal) {
 Principal with_host(const Principal& pattern, std::string_view host) {
   Principal out = pattern;
   // Hadoop's own replacement (SecurityUtil) looks at the second component only.
-  if (out.components.size() == 2 && out.components[1] == kHostPattern) {
+  if (out.components.size() == 2 && out.components[1] == base::kHostPattern) {
     out.components[1] = base::in_small_letters(host);
   }
   return out;

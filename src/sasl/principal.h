@@ -11,9 +11,6 @@ namespace gangrun::sasl {
 
 inline constexpr std::size_t kMaxPrincipalBytes = 1024;
 
-// The word in Hadoop's configuration for the host on which a server runs.
-inline constexpr std::string_view kHostPattern = "_HOST";
-
 // A name in Kerberos: "alice@REALM", "rm/host@REALM".
 struct Principal {
   std::vector<std::string> components{};  // at least one
