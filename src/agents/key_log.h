@@ -65,6 +65,7 @@ class KeyLog {
   int parts_ = 0;
   bool is_busy_ = false;  // a part is on its way
   std::deque<Waiting> waiting_;
+  // For the answers of `far_`, which outlives this and has the loop: they need no net::Posts.
   std::shared_ptr<bool> alive_;
 };
 

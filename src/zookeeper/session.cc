@@ -165,6 +165,7 @@ class Session::Impl {
     }
     stage_ = Stage::kLogin;
     login_ = start_login_(target().host);
+    login_posts_.emplace(loop_);
     has_heard_login_ = false;
     log_in("");
     return {};
@@ -183,11 +184,8 @@ class Session::Impl {
   void log_in(const std::string& challenge) {
     silence_ = loop_.after(kLoginStepLimit, [this] { lose("the login takes too long"); });
     // Whoever answers at once does not expect to be gone then.
-    login_->respond(challenge, [this, alive = std::weak_ptr<bool>(login_alive_)](
-                                   base::Result<std::string> token) {
-      loop_.post([this, token = std::move(token), alive] {
-        if (!alive.expired()) on_login(token);
-      });
+    login_->respond(challenge, [this](base::Result<std::string> token) {
+      login_posts_->post([this, token = std::move(token)] { on_login(token); });
     });
   }
 
@@ -269,7 +267,7 @@ class Session::Impl {
 
   void drop_login() {
     login_.reset();
-    login_alive_ = std::make_shared<bool>(true);
+    login_posts_.reset();
   }
 
   void lose(const std::string& reason) {
@@ -310,7 +308,7 @@ class Session::Impl {
   Stage stage_ = Stage::kDialing;
   bool is_open_ = false;  // the connection
   std::unique_ptr<Login> login_;
-  std::shared_ptr<bool> login_alive_ = std::make_shared<bool>(true);
+  std::optional<net::Posts> login_posts_;  // there as long as that
   std::int32_t login_number_ = 0;
   bool has_heard_login_ = false;  // the server's first token
   std::unique_ptr<net::ByteStream> stream_;
