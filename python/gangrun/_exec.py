@@ -10,7 +10,7 @@ from gangrun import _program, errors
 # The status with which `gangrun exec` tells an error of its own; the command's may be the same, without the words.
 OWN_TROUBLE = 125
 
-# What `subprocess.run` would have returned.
+# The value of `subprocess.run`.
 if TYPE_CHECKING:
     Done = subprocess.CompletedProcess[bytes]
 else:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gangrun._names_sent import Sent
 
 FORMAT = 2
-# What is pickled travels to every task; larger things belong into files, or are read where they are.
+# A pickle travels to every task; larger things belong into files, or are read where they are.
 MAX_PICKLED_BYTES = 100 * 1024 * 1024
 
 
@@ -127,7 +127,7 @@ def _opened(payload: bytes) -> tuple[dict[str, Any], bytes, bytes]:
     header: dict[str, Any] = json.loads(line)
     if header["format"] != FORMAT:
         raise RuntimeError(f"the function is in format {header['format']}, this gangrun reads {FORMAT}")
-    # What was shipped may import tf_yarn and the like, as the program does that shipped it.
+    # Shipped functions may import tf_yarn and the like, as the program does that shipped them.
     compat.answer_imports(installed_first=not header["answers"])
     return header, rest[:header["pickled"]], rest[header["pickled"]:]
 

@@ -36,7 +36,7 @@ ENTER_THERE = FILES_THERE + (
     'ln -s "$p" "$n" 2>/dev/null || [ -e "$n" ] || exit 1; done; exec "$@"')
 
 
-# What follows `cd` on hosts that have a copied folder, for all that tasks write in folders of their own.
+# The folder for `cd` on hosts that have a copied one, for all that tasks write in folders of their own.
 OWN_FOLDERS_THERE = "gangrun-tasks"
 OWN_FOLDERS = ("tasks work in folders of their own, which have the files and are removed at the end; what they write there goes to "
                "the job's outputs")
@@ -69,7 +69,7 @@ class Prepared:
     staging: _staging.Staging
     path: str
     is_function: bool
-    # Where its tasks work, if that is a folder which this package makes for them; else empty.
+    # The place where its tasks work, if this package makes that folder for them; else empty.
     remark: str = ""
 
     def client_env(self, own: Optional[Mapping[str, str]]) -> dict[str, str]:
@@ -267,7 +267,7 @@ class _Builder:
         if has_own_folder and "command" in keys:
             keys["command"] = self.in_own_folder(keys["command"])
             self.has_own_folders = True
-            # What is named is named from there, which a host knows nothing of.
+            # Names are from there, which a host knows nothing of.
             if self.on_ssh and (spec.outputs if spec.outputs is not None else self.request.keys.get("outputs")):
                 keys["outputs"] = [OWN_FOLDERS_THERE]
         return keys

@@ -7,7 +7,7 @@ import os
 import urllib.parse
 from typing import Optional, Union
 
-# What an agent may take beyond the time of a request, while the job has no master.
+# The time that an agent may take beyond the time of a request, while the job has no master.
 _ALLOWANCE_S = 70.0
 _DEFAULT_TIMEOUT_S = 600.0
 _MAX_TIMEOUT_S = 604800.0

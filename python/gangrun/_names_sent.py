@@ -15,14 +15,14 @@ from typing import Any, Iterator, Mapping, NamedTuple, Optional
 
 from gangrun import _script, _texts
 
-# Of one name, and of all, when pickled. It travels to every task; what the function refers to does not count.
+# Limits of one name, and of all, when pickled. They travel to every task; what the function refers to does not count.
 MAX_NAME_BYTES = 1 << 20
 MAX_BYTES = 8 << 20
 MAX_NAMES = 2000
-# What the import of a script makes, and not its lines.
+# Names that the import of a script makes, and not its lines.
 OF_EVERY_MODULE = frozenset(("__builtins__", "__cached__", "__file__", "__getattr__", "__loader__", "__name__", "__package__",
                              "__path__", "__spec__"))
-# What a notebook adds; what was typed and shown there is nobody else's.
+# Names that a notebook adds; what was typed and shown there is nobody else's.
 OF_A_NOTEBOOK = frozenset(("In", "Out", "exit", "get_ipython", "open", "quit"))
 # The modules of types whose objects do nothing but be there. Others may connect, lock or occupy a GPU when they are unpickled.
 PLAIN = frozenset(("_collections", "_decimal", "_frozen_importlib", "_frozen_importlib_external", "_functools", "_operator",

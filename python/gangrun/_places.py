@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Optional, Sequence
 
 PLACES = ("local", "yarn", "kubernetes", "ssh")
-# Where a job's master runs on this machine, and reads from it what the job needs until its end.
+# Places whose master runs on this machine, and reads from it what the job needs until its end.
 LED_FROM_HERE = ("local", "ssh")
-# Where jobs of other tools' interfaces run: those tools know YARN, and this machine is to try them.
+# Places of jobs of other tools' interfaces: those tools know YARN, and this machine is to try them.
 OTHER_TOOLS = ("local", "yarn")
 
 

@@ -11,7 +11,7 @@ from typing import Any, Mapping, NoReturn, Optional, Sequence
 
 from gangrun import _texts, errors
 
-# Of commands that only ask or tell something; one that moves a whole log or a result may take longer.
+# A command that only asks or tells something has the first limit; one that moves a whole log or a result, the second.
 COMMAND_TIMEOUT_S = 120
 TRANSFER_TIMEOUT_S = 1800
 

@@ -14,7 +14,7 @@ from typing import Any, Mapping, Optional
 from gangrun import _texts, errors
 
 FORMAT = 1
-# What an agent sends (docs/variables.md).
+# An agent sends no more (docs/variables.md).
 MAX_BYTES = 256 * 1024 * 1024
 
 

@@ -59,7 +59,7 @@ class Run:
         self._returned: dict[str, Any] = {}
         _running.add(self)
 
-    # What begins it.
+    # Its start.
 
     def _start(self, words: Sequence[str]) -> None:
         lines = "--logs" if self._with_lines else "--no-logs"
@@ -118,7 +118,7 @@ class Run:
             self._wait_blocking()
         return self
 
-    # What it is.
+    # Its name and place.
 
     @property
     def id(self) -> str:
@@ -188,7 +188,7 @@ class Run:
         finally:
             stream.interrupt(signal.SIGKILL)
 
-    # What ends it.
+    # Its end.
 
     def kill(self, now: bool = False) -> None:
         """Stop the job and return without waiting for its end.
@@ -321,7 +321,7 @@ class Run:
             error.__cause__ = errors.RemoteTraceback(text, task, host, str(status["id"]))
         return error
 
-    # What came back.
+    # Its results.
 
     def _outcome(self, task: str) -> Mapping[str, Any]:
         try:

@@ -34,7 +34,7 @@ def enter(script: Mapping[str, Any], function_file: Optional[str]) -> None:
     main.__dict__["__builtins__"] = builtins
     if script["file"]:
         main.__file__ = script["file"]
-    # What such a process makes its own main of; it takes "__main__" for nothing.
+    # Such a process makes its own main of this; it takes "__main__" for nothing.
     main.__spec__ = importlib.machinery.ModuleSpec(AGAIN if function_file else "__main__", None)
     if function_file:
         os.environ[FUNCTION_FILE] = os.path.abspath(function_file)

@@ -16,7 +16,7 @@ from gangrun.errors import InvalidJob, NotInstalled
 # How deep the reason is looked for why something cannot be pickled, and among how many members of each thing.
 MAX_DEPTH = 4
 MAX_MEMBERS = 1000
-# What is pickled by value is one list of the whole process, and several threads may start jobs.
+# The modules that are pickled by value are one list of the whole process, and several threads may start jobs.
 _registering = threading.RLock()
 
 

@@ -95,7 +95,7 @@ NAMED = "outputs.json"
 KEPT = "kept"
 # In one that stays though what is to be brought has been.
 BROUGHT = "brought"
-# Of a folder without an owner's file: somebody is about to write it.
+# A folder without an owner's file is new for so long: somebody is about to write it.
 NEW_S = 3600
 # How many things a sentence names, and how much of a name.
 MAX_NAMED = 5
@@ -192,7 +192,7 @@ def _bring_from(task: pathlib.Path, names: Optional[Sequence[str]], given: pathl
     paths = [path for path in sorted(task.rglob("*")) if not (path.is_symlink() and _leads_to(path, given))]
     links = {path: _target_in(task, path) for path in paths if path.is_symlink()}
     if names is not None:
-        # What a link leads to comes too.
+        # The targets of links come too.
         names = list(names)
         while more := [str(target) for path, (target, _) in links.items()
                        if target and _is_wanted(path.relative_to(task), names) and not _is_wanted(target, names)]:

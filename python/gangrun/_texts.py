@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Of what others say in a sentence of ours, and of a sentence that has some of it.
+# Limits of what others say in a sentence of ours, and of a sentence that has some of it.
 MAX_THEIRS = 300
 MAX_SENTENCE = 4096
 ESCAPES = re.compile(r"\x1b(?:\[[ -?]*[@-~]?|[\]P_^X].*?(?:\x07|\x1b\\|$)|[ -/]*[0-~]?)", re.DOTALL)

@@ -21,7 +21,7 @@ from gangrun import _texts
 
 LIMIT_S = 60.0
 MAX_ANSWER_BYTES = 64 << 20
-# Of Hadoop, where its files say nothing.
+# Hadoop's, where its files say nothing.
 DEFAULT_PORT = 9870
 
 

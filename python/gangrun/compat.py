@@ -31,7 +31,7 @@ ANSWERS = {
     "skein": ("gangrun.skein", True),
     "cluster_pack": ("gangrun.environments.cluster_pack", True),
 }
-# Whose names gangrun answers, for programs that compare the version: the last release of each. tf_skein became tf_yarn in 0.1.
+# Libraries whose names gangrun answers, for programs that compare the version: the last release of each. tf_skein became tf_yarn in 0.1.
 FOLLOWED = {"tf_yarn": "0.7.0", "tf_skein": "0.1.0", "tensorflowonspark": "2.2.5", "skein": "0.8.2", "cluster_pack": "0.3.19"}
 # Modules that have another place in gangrun.
 MOVED = {
@@ -77,7 +77,7 @@ class Answers(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         try:
             module = importlib.import_module(spec.origin)
         except ModuleNotFoundError as error:
-            # What a module of ours itself does not find is another matter.
+            # A name that a module of ours itself does not find is another matter.
             if error.name is None or not f"{spec.origin}.".startswith(f"{error.name}."):
                 raise
             raise not_there(spec.name) from None

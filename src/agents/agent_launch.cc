@@ -19,7 +19,7 @@ wire::AgentConfig agent_config_of(const AgentLaunch& launch, const job::TaskId& 
   config.host_reason = launch.host_reason;
   config.socket_path = launch.socket_path;
   if (launch.socket_path.empty()) {
-    // By which address is the place's knowledge.
+    // The place knows the address.
     config.master_port = tls_port;
     config.fingerprint = launch.fingerprint;
   }

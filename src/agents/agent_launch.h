@@ -24,7 +24,7 @@ struct AgentLaunch {
   base::Secret secret;
   std::string host;         // by which tasks know the master's machine
   std::string host_reason;  // why by this one
-  // By which they come to the master; empty: by TLS, to an address that their place knows.
+  // They come to the master by it; empty: by TLS, to an address that their place knows.
   std::string socket_path;
   std::string fingerprint;     // of the master's certificate; empty: it serves no TLS
   std::string working_folder;  // of the user's commands

@@ -29,7 +29,7 @@ struct KeyChange {
 // The keys of one job and their values, and which changes have been made. No clock, no file.
 class KeyStore {
  public:
-  // Beyond what is here, changes on their way may bring so much.
+  // Changes on their way may bring so much more.
   struct Coming {
     std::size_t keys = 0;
     std::size_t bytes = 0;

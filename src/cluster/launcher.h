@@ -39,7 +39,7 @@ struct AgentAllocated {
   job::TaskId task;
   int attempt = 0;
   std::string host;
-  // By which a later master's adopt() finds the agent again. Holds no secret: it is journalled.
+  // A later master's adopt() finds the agent by it. Holds no secret: it is journalled.
   base::Json handle;
 };
 

@@ -48,7 +48,7 @@ constexpr std::array kExceptions{
 
 constexpr std::string_view kNoDataNode = "Failed to find datanode";
 
-// By what is in the message of an exception whose class says nothing.
+// Words in the message of an exception whose class says nothing.
 constexpr std::array kPhrases{
     Row{"could only be written to 0 of the", Code::kResourceExhausted},
     Row{"could only be replicated to 0 nodes", Code::kResourceExhausted},

@@ -44,7 +44,7 @@ struct LocalLaunch {
   friend bool operator==(const LocalLaunch&, const LocalLaunch&) = default;
 };
 
-// At which address the registry is served by TLS: the one that was named or chosen for this
+// The address at which the registry is served by TLS: the one that was named or chosen for this
 // machine. Empty: at all, as it has only a name, or nobody has named one and `serve_tls` is for
 // other hosts, or tasks on `other_hosts` come to whichever address leads to them.
 std::string listen_address_of(const LocalLaunch& launch, bool other_hosts);

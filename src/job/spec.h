@@ -259,8 +259,8 @@ struct ZooKeeper {
 struct Restarts {
   int max = 0;
   RestartScope scope = RestartScope::kTask;
-  // Before what has failed starts again: `pause` the first time, then twice as long each time, up
-  // to `max_pause`; after a run longer than that it begins with `pause` again. 0: none.
+  // The time before a failed task starts again: `pause` the first time, then twice as long each
+  // time, up to `max_pause`; after a run longer than that it begins with `pause` again. 0: none.
   std::chrono::milliseconds pause{1'000};
   std::chrono::milliseconds max_pause{60'000};
 

@@ -60,7 +60,7 @@ base::Result<Access> access_of(const Kubeconfig& config, const AccessOptions& op
   return access;
 }
 
-// As what every container finds that has a service account; kNotFound elsewhere.
+// By the files and variables of a container with a service account; kNotFound elsewhere.
 base::Result<Access> service_account(const Surroundings& surroundings) {
   const std::string host = variable(surroundings, "KUBERNETES_SERVICE_HOST");
   const std::string port = variable(surroundings, "KUBERNETES_SERVICE_PORT");

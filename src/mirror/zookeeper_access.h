@@ -11,7 +11,7 @@
 
 namespace gangrun::mirror {
 
-// By what a job is let in by its ZooKeeper, beside what its spec says.
+// The means to be let in by a job's ZooKeeper, beside those that its spec names.
 struct ZooKeeperAccess {
   ZooKeeperFiles files{};
   LoginProgram kerberos{};  // where the job logs in by Kerberos

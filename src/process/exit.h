@@ -22,7 +22,7 @@ struct Exit {
   [[nodiscard]] int shell_status() const { return signal == 0 ? code : 128 + signal; }
 };
 
-// From what waitpid() gives.
+// `status` is waitpid()'s.
 Exit exit_from_wait(int status);
 
 }  // namespace gangrun::process

@@ -9,7 +9,7 @@ namespace gangrun::process {
 // limit of the place that is over. Not those of a fault of the process itself, nor those below.
 std::vector<int> ending_signals();
 
-// By which a place warns of its end (batch systems do): SIGUSR1 and SIGUSR2.
+// The signals by which a place warns of its end (batch systems do): SIGUSR1 and SIGUSR2.
 std::vector<int> notice_signals();
 bool is_notice(int number);
 

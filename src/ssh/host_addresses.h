@@ -7,7 +7,7 @@
 #include "net/interfaces.h"
 #include "ssh/keeper_messages.h"
 
-// By which addresses the hosts of a job are to know each other.
+// The choice of the addresses by which the hosts of a job know each other.
 namespace gangrun::ssh {
 
 struct SeenHost {

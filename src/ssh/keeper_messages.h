@@ -65,7 +65,7 @@ struct HelloMessage {
   // The id that hosts with one network stack have in common, on one machine since it has started;
   // empty: not known.
   std::string network;
-  // By which the host is known where the connection came from, and why.
+  // The host has this name where the connection came from, and why.
   std::string address;
   std::string address_reason;
   std::vector<std::string> own_addresses;  // all but loopback, at most kMaxOwnAddresses
@@ -75,8 +75,8 @@ struct HelloMessage {
   std::string containment_lack;  // why no better one, where the best was wanted; else empty
   std::string engine;            // the client of its container engine; empty: it has none
   std::string engine_lack;       // why it has none; else empty
-  // For who only wants to know the host: "Linux 6.1.0 x86_64", and where gangrun keeps what it has
-  // there, with the room that is left.
+  // Facts for who only wants to know the host: "Linux 6.1.0 x86_64", and where gangrun keeps what
+  // it has there, with the room that is left.
   std::string system;
   std::string folder;
   std::int64_t free_bytes = 0;

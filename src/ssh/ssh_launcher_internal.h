@@ -93,7 +93,7 @@ struct SshLauncher::Host {
   State state = State::kDown;
   std::unique_ptr<Relay> relay;
   std::string run_folder;  // empty: none was made there yet
-  // By which the others know it, where ssh reached it by a loopback address.
+  // The others know it by this one, where ssh reached it by a loopback address.
   std::optional<net::ChosenAddress> address;
   // Whether its tasks work in the client's folder: as it was when the first of them was to start.
   std::optional<bool> works_here;

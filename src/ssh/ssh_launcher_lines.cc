@@ -59,7 +59,6 @@ std::string printable_lines(std::string& part, std::string_view bytes) {
   return lines;
 }
 
-// Behind what is there.
 base::Result<> append(const std::string& path, std::string_view bytes) {
   GANGRUN_ASSIGN(const base::UniqueFd file,
                  base::open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0600));

@@ -57,7 +57,7 @@ struct RowsOf<hadoop::NodeId> {
 
 namespace gangrun::yarn {
 
-// Under which the master finds its configuration among its container's credentials: there it is in
+// The name of the master's configuration among its container's credentials: there it is in
 // neither a command line nor a launch script, and only the job's user and YARN can read it.
 inline constexpr const char* kMasterConfigSecret = "gangrun.master";
 

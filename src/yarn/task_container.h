@@ -25,7 +25,7 @@ hadoop::Resource resource_of(const job::Resources& resources);
 ContainerRuntime container_runtime_of(const job::JobSpec& spec,
                                       const hadoop::Configuration& configuration);
 
-// By which YARN knows that a container is to run in `image`.
+// They tell YARN that a container is to run in `image`.
 std::map<std::string, std::string> runtime_variables(const job::JobSpec& spec,
                                                      const std::string& image);
 

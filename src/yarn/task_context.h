@@ -15,11 +15,10 @@
 
 namespace gangrun::yarn {
 
-// Under which the agent finds its configuration among the container's credentials.
+// The name of the agent's configuration among the container's credentials.
 inline constexpr const char* kAgentConfigSecret = "gangrun.agent";
 
-// Under which an agent finds its OutputsConfig among the container's credentials; only those of
-// tasks that have outputs do.
+// The name of its OutputsConfig there; only agents of tasks that have outputs find one.
 inline constexpr const char* kOutputsSecret = "gangrun.outputs";
 
 // The facts that the agent of a task needs to write the task's outputs to the cluster's file

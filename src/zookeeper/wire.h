@@ -18,7 +18,7 @@ namespace gangrun::zookeeper {
 // More than any answer to what we ask for has.
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{1} << 20U;
 
-// By what a server knows a session again.
+// A server knows a session again by it.
 struct SessionKey {
   std::int64_t id = 0;  // 0: a new one
   base::Secret password{};

@@ -128,25 +128,33 @@ def test_no_comment_and_no_message_has_a_riddle():
     assert not offences, report(offences)
 
 
-# A comment has a subject: "The size of a row", and not "What a row takes".
-BARE = re.compile(r"\s*// (What|Of|Where|Who|Whose|Whom|That)\b")
+# A comment has a subject: "The size of a row", and not "What a row takes", nor "By which a row is known".
+BARE = re.compile(r"\s*(//|#) (?:(?:What|Of|Where|Who|Whose|Whom|That)\b"
+                  r"|(?:About|Above|After|Against|As|At|Before|Behind|Below|Beside|Beyond|By|For|From|In|Into|On|Over|To|Under|With)"
+                  r" (?:what|where|which|who|whom|whose)\b)")
 
 
 def bare_comments(text):
-    """The numbers of the lines in which a comment begins with a bare What, Of, Where or Who."""
+    """The numbers of the lines in which a comment begins with a bare What, Of, Where or Who, or with "By which" and the like."""
     lines = text.splitlines()
-    return [number for number, line in enumerate(lines, 1)
-            if BARE.match(line) and not (number > 1 and lines[number - 2].lstrip().startswith("//"))]
+    return [number for number, (before, line) in enumerate(itertools.pairwise(["", *lines]), 1)
+            if (bare := BARE.match(line)) and not before.lstrip().startswith(bare[1])]
 
 
 def test_comments_have_a_subject():
-    offences = [f"{path}:{line}: begins with a bare What, Of, Where or Who" for path in project_files() if path.suffix in CPP
+    offences = [f"{path}:{line}: begins with a bare What, Of, Where or Who" for path in project_files()
+                if path.suffix in CPP or (path.suffix == ".py" and path.parts[:2] == ("python", "gangrun"))
                 for line in bare_comments(read(path))]
     assert not offences, report(offences)
 
 
-def test_a_comment_without_a_subject_is_found():
-    assert bare_comments("// What it is.\n// Of it.\nint a;  // what\n  // Of b.\n// The size.\nint c;\n// Whose it is.\n") == [1, 4, 7]
+@pytest.mark.parametrize("text, lines", [
+    ("// What it is.\n// Of it.\nint a;  // what\n  // Of b.\n// The size.\nint c;\n// Whose it is.\n", [1, 4, 7]),
+    ("// By which it is known.\n#include <a>\n// At what it is.\nint a;\n// By that which is known.\n", [1, 3]),
+    ("# What it is.\n# Of it.\nA = 1  # what\n    # For whom it is.\nB = 1\n# The size.\n", [1, 4]),
+])
+def test_a_comment_without_a_subject_is_found(text, lines):
+    assert bare_comments(text) == lines
 
 
 @pytest.mark.parametrize("pattern, instead, sample", VOCABULARY, ids=lambda value: value[:30])

@@ -128,7 +128,7 @@ def _packed(progress: Optional[Progress]) -> Optional[TaskPython]:
     files = {_editable.FOLDER: str(_editable.staged(found.editable))} if found.editable else {}
     return TaskPython(_start.command(f"{FOLDER}/bin/python", f"the environment {sys.prefix} ({_start.here()})",
                                      machine=_machine()), {FOLDER: str(archive)}, files,
-                      # What a node's user has installed for himself is no part of it.
+                      # Packages that a node's user has installed for himself are no part of it.
                       {"PYTHONNOUSERSITE": "1"})
 
 

@@ -22,9 +22,9 @@ from gangrun.environments import _editable, _start
 from gangrun.environments._pack import Source
 
 FORMAT = 1  # of what is packed: another one is packed again
-# Of the standard library: what only its own tests and builds of other interpreters need.
+# Parts of the standard library that only its own tests and builds of other interpreters need.
 UNNEEDED = {"test", "tests", "idlelib", "turtledemo", "ensurepip", "site-packages", "dist-packages", "EXTERNALLY-MANAGED"}
-# Of a virtual environment's folder: what is of no use elsewhere, or comes from the interpreter.
+# Parts of a virtual environment's folder that are of no use elsewhere, or come from the interpreter.
 NOT_SHIPPED = re.compile(r"bin/(activate.*|Activate.*|python[0-9.]*|deactivate)|pyvenv\.cfg|include|lib64|\.lock|CACHEDIR\.TAG"
                          r"|(conda-meta|pkgs|envs)|\.gitignore")
 # Every Linux with such a C library has these.
@@ -98,7 +98,7 @@ def with_libraries(content: Mapping[str, Source]) -> dict[str, Source]:
                 if isinstance(source, str) and (name == "bin/python" or "/lib-dynload/" in name)]
     whole = dict(content)
     for path in _libraries_of(programs):
-        # What the interpreter finds beside itself is found there again.
+        # The interpreter finds a library beside itself there again.
         own = sys.base_prefix != "/usr" and path.is_relative_to(sys.base_prefix)
         whole.setdefault(f"lib/{path.name}" if own else f"lib/gangrun-libraries/{path.name}", str(path))
     return whole

@@ -148,7 +148,7 @@ class Cluster:
             self._start_on_driver(self.nodes[index])
         remote = [node for node in self.nodes if node.index not in self.request.on_driver]
         self.node_rdd = self.sc.parallelize([node.index for node in remote], len(remote))
-        # Where some start tasks end and others of the same stage last, Spark speculates with copies of these.
+        # Spark speculates with copies of start tasks that last where others of the same stage end.
         lasting = [node.index for node in remote if not node.takes_rows or not self.request.feed]
         groups = [group for group in (lasting, [node.index for node in remote if node.index not in lasting]) if group]
         self._start_jobs = len(groups)
@@ -160,7 +160,7 @@ class Cluster:
             self.sc.setJobGroup(self.group, f"the nodes of {self.master.id}", interruptOnCancel=True)
             self.sc.parallelize(indexes, len(indexes)).foreachPartition(_start.Task(self.plan))
         except Exception as error:  # whatever Spark raises
-            # Of an executor that has died Spark may hear before the master does, who knows what died with it.
+            # Spark may hear of an executor's death before the master does, who knows what died with it.
             if not self.master.wait_until(lambda: self._ending or self.master.has_failed, CAUSE_S):
                 self._failed_to_start(error)
         finally:
@@ -217,7 +217,7 @@ class Cluster:
             self.master.wait_until(lambda: self.has_failed or self.master.state != state or self.master.ended.is_set(),
                                    LOOK_S if are_running else 1)
 
-    # What goes wrong.
+    # Its failures.
 
     def _on_failure(self) -> None:
         """By whatever thread hears of it first: ends what Spark does for this cluster, and the nodes."""
@@ -295,7 +295,7 @@ class Cluster:
             self._staging.remove()
         _left.discard(self)
 
-    # What it is for.
+    # Its uses.
 
     def _feed_plan(self, feed_timeout: float, qname: str, stream: bool = False) -> Any:
         from gangrun.spark import _feeding
@@ -387,7 +387,7 @@ class Cluster:
         """Stop the nodes at once."""
         self._give_up()
 
-    # What it is.
+    # Its parts.
 
     @property
     def streams(self) -> _streams.Streams:

@@ -19,7 +19,7 @@ RESULTS_END = 7  # all results of the partition were given; their number
 LOOK_BACK = 8  # of a stream, the last frame of a feeder: it waits until the node's function is done with its rows
 DONE = 9  # and that it is: it has come back for more
 
-# What a refusal begins with, for feeders: whether rows are left on purpose.
+# The beginning of a refusal, for feeders: whether rows are left on purpose.
 SKIP = "skip: "
 FAIL = "fail: "
 

@@ -19,10 +19,10 @@ logger = logging.getLogger("gangrun.spark")
 
 # Until the master listens; it starts nothing before.
 LISTEN_LIMIT_S = 60
-# Of one request to it.
+# The limit of one request to it.
 REQUEST_TIMEOUT_S = 20
 AGAIN_S = 0.1
-# Of the last line of a traceback, in the text of an exception; all of it is in its cause.
+# The limit of a traceback's last line in the text of an exception; all of it is in its cause.
 MAX_LAST = 500
 GONE = ("stopping", "succeeded", "failed", "killed", "lost")
 
@@ -87,7 +87,7 @@ class Master:
         self._attached.set()
         threading.Thread(target=self._watch_end, name="gangrun spark master", daemon=True).start()
 
-    # What it tells.
+    # Its events.
 
     def _take(self, event: Event) -> None:
         self._attached.wait()  # the first event may come before this object knows whose it is
@@ -168,7 +168,7 @@ class Master:
             return errors.JobKilled(f"{self.id} was stopped: {sentence}", self.status)
         return errors.InvalidJob(sentence) if self._stream.exit_status == 2 else errors.CommandFailed(sentence)
 
-    # What is waited for.
+    # Waits.
 
     def wait_until(self, condition: Callable[[], bool], seconds: Optional[float]) -> bool:
         """Whether the condition came true in that time; looked at with every event, and at the end of the job."""
@@ -192,7 +192,7 @@ class Master:
             raise self.failure() or errors.CommandFailed("gangrun run --on spark ended before it listened")
         return self.join
 
-    # What it is told.
+    # Requests to it.
 
     def _request(self, method: str, key: str, body: Optional[bytes] = None) -> tuple[int, bytes]:
         assert self.join is not None

@@ -18,7 +18,7 @@ from gangrun import _texts
 # The agent asks the master and has the answer within this, or is ended.
 TELL_TIMEOUT_S = 60
 
-# What a node that has failed has for its threads and for what runs at the end of Python.
+# The time of a failed node for its threads, and for what runs at the end of Python.
 LEAVE_S = 0.5
 
 _feed: Any = None

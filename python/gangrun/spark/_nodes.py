@@ -9,7 +9,7 @@ from typing import Any, Optional
 TYPE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 # Types that take no rows: the executor of such a node is kept busy until its end, so that nothing is fed there.
 WITHOUT_ROWS = ("ps", "evaluator")
-# What counts as a worker for `ctx.num_workers`, and one of which TensorBoard stands beside.
+# Types that count as workers for `ctx.num_workers`, and one of which TensorBoard stands beside.
 CHIEFS = ("chief", "master")
 
 

@@ -11,7 +11,7 @@ from gangrun import _function, _script, _shipping, _texts
 from gangrun.errors import InvalidJob
 
 TARGET = "gangrun.spark._node:main"
-# What every executor has of its own Spark, wherever a driver has it from: on YARN from an archive in its container.
+# Packages that every executor has of its own Spark, wherever a driver has it from: on YARN from an archive in its container.
 OF_SPARK = {"pyspark": "Spark", "py4j": "Spark"}
 
 

@@ -10,7 +10,7 @@ from gangrun.errors import InvalidJob
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-# What the values of a column are in a record; "text" is bytes that are UTF-8.
+# The kind of a column's values in a record; "text" is bytes that are UTF-8.
 KINDS = {"boolean": "int64", "tinyint": "int64", "smallint": "int64", "int": "int64", "bigint": "int64", "float": "float",
          "double": "float", "string": "text", "binary": "bytes"}
 ALLOWED = f"allowed: {', '.join(KINDS)}, and arrays of them"

@@ -32,7 +32,7 @@ LOOK_THERE_S = 1
 GUARDIAN_S = 10
 # Beyond the master's own limit, after which it ends all agents.
 SLACK_S = 60
-# What Spark tells its own Python workers and nobody else is to have.
+# Variables of Spark's own Python workers, which nobody else is to have.
 SPARKS_OWN = ("PYTHON_WORKER_FACTORY_PORT", "PYTHON_WORKER_FACTORY_SECRET", "PYTHON_UDF_BATCH_SIZE", "SPARK_REUSE_WORKER",
               "SPARK_SIMPLIFIED_TRACEBACK", "SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE", "SPARK_JOB_ARTIFACT_UUID")
 

@@ -83,7 +83,7 @@ class Streams:
         cluster = self.cluster
         with self._feeding:
             cluster.check()
-            # What a query's source has kept is for its next start. A DStream's batches exist only once.
+            # Data that a query's source has kept is for its next start. A DStream's batches exist only once.
             if self._stopping or cluster._is_fed or (_feeding._is_frame(data) and self.is_asked):
                 raise _TooLate
             if not _feeding._is_frame(data) and data.getNumPartitions() == 0:

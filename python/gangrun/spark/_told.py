@@ -16,11 +16,11 @@ logger = logging.getLogger("gangrun.spark")
 # How often the log has a line about a cluster that goes on.
 LINE_S = 10
 CLOSE_S = 10.0  # for the line that is being written
-# What Spark knows of a job that runs in a thread; all is put back after ours.
+# Spark's words for a job that runs in a thread; all are put back after ours.
 PROPERTIES = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 PYTHON_ERROR = re.compile(r"^(?:\w+\.)*(?:\w+Error|\w+Exception|NotInstalled|Refused|PeerGone|NotThere|NotFed): .*", re.MULTILINE)
 NOT_FED = re.compile(r"^gangrun\.spark\._feeding\.NotFed: (.*)", re.MULTILINE)
-# What Spark says of it, as 3.5 and 4 write it; the executor's version, then the driver's.
+# Spark's error, as 3.5 and 4 write it; the executor's version, then the driver's.
 OTHER_PYTHON = re.compile(r"different version:? \(?(\d+)[.,] ?(\d+)\)? than that in driver:? (\d+\.\d+)")
 MAX_SAID = 2000
 

@@ -17,7 +17,7 @@ from gangrun.spark import _models
 
 logger = logging.getLogger("gangrun.spark")
 
-# What a tensor's numbers are called in Spark, by NumPy's kind: as Python's own are, of whatever width they were.
+# The names of a tensor's numbers in Spark, by NumPy's kind: as Python's own are, of whatever width they were.
 TYPES = {"f": "double", "i": "bigint", "u": "bigint", "b": "boolean", "O": "binary", "S": "binary", "U": "binary"}
 
 

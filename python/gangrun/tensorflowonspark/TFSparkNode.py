@@ -15,7 +15,7 @@ from gangrun.spark import _node
 WORKERS = ("chief", "master", "worker")
 
 
-# That of this process's node whose context has no tmp_socket any more. Programs write down the members of a context, and pickle it.
+# The socket of this process's node, whose context has no tmp_socket any more. Programs write down the members of a context, and pickle it.
 _reserved: list[socket.socket] = []
 
 

@@ -34,7 +34,7 @@ def status_of(task: Status, succeeded: bool) -> str:
         return state.upper()
     if state in _NOT_STARTED:
         return "REQUESTED"
-    # What is only stopped because the others were ready has done its duty.
+    # A task that is only stopped because the others were ready has done its duty.
     return "SUCCEEDED" if succeeded and state == "stopped" else "KILLED"
 
 

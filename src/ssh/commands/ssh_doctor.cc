@@ -38,7 +38,7 @@ void let_go(ssh::HostLinks& links, base::Instant deadline) {
   for (std::size_t i = 0; i < links.size(); ++i) (void)links.at(i).wait_for_end(deadline);
 }
 
-// By which the hosts would know each other, where there is something to say of it.
+// The addresses by which the hosts would know each other, where there is something to say of them.
 void add_addresses(ssh::HostLinks& links, client::Examination& examination) {
   std::vector<ssh::SeenHost> seen;
   for (std::size_t i = 0; i < links.size(); ++i) {

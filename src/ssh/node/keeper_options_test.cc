@@ -30,7 +30,7 @@ TEST(KeeperOptions, AreReadFromFlags) {
   EXPECT_EQ(options->program, "/proc/self/exe");
 }
 
-// As where another user renames it, and has one of his own there.
+// Another user may have renamed ours, and put one of his own there.
 TEST(KeeperOptions, AnotherFolderAtThePathIsNotOurs) {
   namespace fs = std::filesystem;
   std::string text = "/tmp/gangrun-place-XXXXXX";

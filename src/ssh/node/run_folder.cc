@@ -113,7 +113,7 @@ bool is_held_by_no_keeper(const std::string& path) {
   return !stat || !stat->alive() || stat->is_ending || stat->start_ticks != holder->start_ticks;
 }
 
-// Over what is there, and cut then: a full disk has room for that.
+// It writes over the old text, and cuts then: a full disk has room for that.
 base::Result<> name_holder(int fd, const std::string& host) {
   const auto own = process::read_stat(::getpid());
   const std::string text =
@@ -191,7 +191,7 @@ base::Result<> remove_with_lock(const std::string& path, base::Instant deadline)
   }
   const auto holder = base::read_file(path + kLock, kMaxHolderBytes);
   (void)::unlink((path + kLock).c_str());
-  // With what was written there just now.
+  // Files that were written there just now go too.
   std::error_code failed;
   fs::remove_all(path, failed);
   if (!failed) return {};

@@ -114,8 +114,8 @@ class RunFolder {
   base::UniqueFd lock_;
 };
 
-// By which the agents of a job on this host are known among its processes: several hosts of a job
-// may be one machine.
+// The id by which the agents of a job on this host are known among its processes: several hosts of
+// a job may be one machine.
 std::string job_id_on_host(const std::string& job_id, const std::string& host);
 
 }  // namespace gangrun::ssh::node

@@ -139,7 +139,7 @@ void Look::tell(const std::vector<Check>& checks) {
   for (const Check& check : checks) listener_.found(check);
 }
 
-// For where nobody comes to remove it.
+// The words are for the case that nobody comes to remove it.
 void Look::note_made(const std::string& words) {
   has_made_ = true;
   made_.push_back(words);

@@ -421,7 +421,7 @@ void YarnMaster::keep_history() {
     return done.ok();
   };
   if (!note(files_->make_folders(config_.history_folder, 0700, deadline))) return;
-  // For what is told of the job there may be no room; what there was room for moves all the same.
+  // There may be no room for the job's status; what there was room for moves all the same.
   note(files_->replace(config_.history_folder + yarn::kStatusFile,
                        base::dump_json(base::to_json(master_->status())), 0600, deadline));
   if (!note(
