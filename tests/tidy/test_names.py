@@ -6,6 +6,7 @@ those of someone else's protocol.
 
 import ast
 import collections
+import json
 import pathlib
 import re
 
@@ -155,6 +156,7 @@ def test_constants_and_types_that_nobody_uses_are_found():
 STAND_INS = ("skein", "tf_yarn", "tensorflowonspark", "cluster_pack")
 ALLOWED_IN_PYTHON = {"load_stream": "pyspark calls it"}
 FOR_PEOPLE = (".md", ".ipynb", ".toml")
+CODE = re.compile(r"^ *```.*?^ *```|`[^`]*`", re.MULTILINE | re.DOTALL)
 
 
 def names_defined(tree):
@@ -182,10 +184,21 @@ def names_used(tree):
             yield from WORD.findall(node.value)
 
 
-def unused_in_python(package, documents=""):
+def names_told(path, text):
+    """The words of a document's code; an example in Python is code, but for its comments."""
+    if path.suffix == ".py":
+        return set(names_used(ast.parse(text)))
+    if path.suffix == ".md":
+        text = "\n".join(CODE.findall(text))
+    if path.suffix == ".ipynb":
+        text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code")
+    return set(WORD.findall(text))
+
+
+def unused_in_python(package, documents=None):
     """{name: the file that defines it} of the public names that neither the package uses nor a document tells, of {path: text}."""
     trees = {path: ast.parse(text) for path, text in package.items()}
-    used = set(WORD.findall(documents)).union(*map(names_used, trees.values()))
+    used = set().union(*map(names_used, trees.values()), *(names_told(*document) for document in (documents or {}).items()))
     return {name: path for path, tree in trees.items() if not set(path.parts) & set(STAND_INS)
             for name in names_defined(tree) if name not in used}
 
@@ -193,7 +206,7 @@ def unused_in_python(package, documents=""):
 def test_every_name_of_the_package_has_a_use():
     files = project_files()
     package = {path: read(path) for path in files if path.parts[:2] == ("python", "gangrun") and path.suffix == ".py"}
-    told = "\n".join(read(path) for path in files if path.suffix in FOR_PEOPLE or path.parts[0] == "examples")
+    told = {path: read(path) for path in files if path.suffix in FOR_PEOPLE or path.parts[0] == "examples"}
     found = unused_in_python(package, told)
     offences = [f"{path}: only tests use {name}, or nobody" for name, path in found.items() if name not in ALLOWED_IN_PYTHON]
     assert package and not offences, report(offences)
@@ -213,4 +226,16 @@ A, B = pathlib.PurePosixPath("a.py"), pathlib.PurePosixPath("b.py")
 def test_a_name_of_python_that_nobody_uses_is_found(use, found):
     text = '''"""Has count and rows."""\nROWS = 3\ndef count():\n    "count"\nclass Table:\n    def rows(self): pass\n'''
     assert set(unused_in_python({A: text, B: f"import a\n{use}\n"})) == set(found)
-    assert not unused_in_python({A: text, B: use}, "`count`, `ROWS`, `Table.rows`")
+    for told in ("`count`, `ROWS`, `Table.rows`", "Thus:\n\n  ```python\n  ROWS, count(), Table().rows\n  ```\n"):
+        assert not unused_in_python({A: text, B: use}, {pathlib.PurePosixPath("a.md"): told})
+
+
+@pytest.mark.parametrize("name, text, names", [
+    ("a.md", "To count is no use.", set()),
+    ("a.md", "The `Table`'s rows, [count](count.md):\n```\nROWS\n```\n", {"Table", "ROWS"}),
+    ("a.py", '"""Counts."""\nprint(ROWS)  # and Table\n', {"print", "ROWS"}),
+    ("a.yaml", "run: count", {"run", "count"}),
+    ("a.ipynb", '{"cells": [{"cell_type": "markdown", "source": ["Table"]}, {"cell_type": "code", "source": ["a =", "ROWS"]}]}', {"a", "ROWS"}),
+])
+def test_documents_tell_names_by_their_code(name, text, names):
+    assert names_told(pathlib.PurePosixPath(name), text) == names
