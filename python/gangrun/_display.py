@@ -59,7 +59,7 @@ def make(kind: str) -> Optional[Display]:
 
 
 def progress(display: Optional[Display]) -> Callable[[str], None]:
-    """For what happens before there is a job: it is shown as the job's own notices are."""
+    """A teller of what happens before there is a job: it is shown as the job's own notices are."""
     def tell(text: str) -> None:
         if display is not None:
             display.event({"event": "notice", "sentence": text})

@@ -35,7 +35,7 @@ def payloads(mains: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any
 
 
 def key_of(main: Any) -> Any:
-    """Of a function in `payloads`: what can be called need not be hashable."""
+    """The key of a function in `payloads`: what can be called need not be hashable."""
     return main if isinstance(main, str) else id(main)
 
 

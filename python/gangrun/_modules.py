@@ -48,7 +48,7 @@ def _editable() -> tuple[tuple[str, ...], frozenset[str]]:
 
 
 def _attribute(module: Optional[ModuleType], name: str) -> Any:
-    """Of a module that may be something that only looks like one, and imports who knows what when it is asked."""
+    """An attribute of a module that may be something that only looks like one, and imports who knows what when it is asked."""
     try:
         return getattr(module, name, None)
     except Exception:  # whatever that import raises; what has no file here is none of ours

@@ -154,6 +154,6 @@ def collected(main: dict[str, Any]) -> Sent:
 
 
 def of_script() -> Optional[Sent]:
-    """Of the script that runs here, where functions can be pickled; the caller holds what goes by value."""
+    """The names of the script that runs here, where functions can be pickled; the caller holds what goes by value."""
     main = sys.modules.get("__main__")
     return collected(main.__dict__) if isinstance(main, types.ModuleType) else None

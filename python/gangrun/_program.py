@@ -40,7 +40,7 @@ def find(name: str = "gangrun", on_path: bool = True) -> str:
 
 
 def version() -> str:
-    """That of the programs, which is the package's."""
+    """The programs' version, which is the package's."""
     return str(json.loads(call(["version", "--json"]).stdout)["version"])
 
 

@@ -129,16 +129,18 @@ def test_no_comment_and_no_message_has_a_riddle():
 
 
 # A comment has a subject: "The size of a row", and not "What a row takes", nor "By which a row is known".
-BARE = re.compile(r"\s*(//|#) (?:(?:What|Of|Where|Who|Whose|Whom|That)\b"
-                  r"|(?:About|Above|After|Against|As|At|Before|Behind|Below|Beside|Beyond|By|For|From|In|Into|On|Over|To|Under|With)"
-                  r" (?:what|where|which|who|whom|whose)\b)")
+BEHIND = (r"|(?:About|Above|After|Against|As|At|Before|Behind|Below|Beside|Beyond|By|For|From|In|Into|On|Over|To|Under|With)"
+          r" (?:what|where|which|who|whom|whose)\b)")
+BARE = re.compile(r"\s*(//|#) (?:(?:What|Of|Where|Who|Whose|Whom|That)\b" + BEHIND)
+# A docstring may say by "What" and "Where" which value it gives.
+BARE_DOCSTRING = re.compile(r'\s*("""|\'\'\')(?:(?:Of|Whose|Whom|That)\b' + BEHIND)
 
 
 def bare_comments(text):
     """The numbers of the lines in which a comment begins with a bare What, Of, Where or Who, or with "By which" and the like."""
     lines = text.splitlines()
     return [number for number, (before, line) in enumerate(itertools.pairwise(["", *lines]), 1)
-            if (bare := BARE.match(line)) and not before.lstrip().startswith(bare[1])]
+            if (bare := BARE.match(line) or BARE_DOCSTRING.match(line)) and not before.lstrip().startswith(bare[1])]
 
 
 def test_comments_have_a_subject():
@@ -151,6 +153,7 @@ def test_comments_have_a_subject():
 @pytest.mark.parametrize("text, lines", [
     ("// What it is.\n// Of it.\nint a;  // what\n  // Of b.\n// The size.\nint c;\n// Whose it is.\n", [1, 4, 7]),
     ("// By which it is known.\n#include <a>\n// At what it is.\nint a;\n// By that which is known.\n", [1, 3]),
+    ('def a():\n    """Of it."""\ndef b():\n    """What it is."""\ndef c():\n    """By which it is."""\n', [2, 6]),
     ("# What it is.\n# Of it.\nA = 1  # what\n    # For whom it is.\nB = 1\n# The size.\n", [1, 4]),
 ])
 def test_a_comment_without_a_subject_is_found(text, lines):

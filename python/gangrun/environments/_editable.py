@@ -22,7 +22,7 @@ NOT_SOURCE = shutil.ignore_patterns("__pycache__", "*.pyc", ".git", ".hg", ".svn
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """Of one folder of packages: what is to be imported by its name, and the names in the folder that are links."""
+    """The content of one folder of packages: what is to be imported by its name, and the names in the folder that are links."""
 
     content: Mapping[str, pathlib.Path]
     left_out: set[str]

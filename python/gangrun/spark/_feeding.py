@@ -170,7 +170,7 @@ class _Batches:
         return self.read(length)
 
     def length(self) -> Optional[int]:
-        """Of the next batch, which must then be read."""
+        """The length of the next batch, which must then be read."""
         head = self.stream.read(4)
         if len(head) < 4:
             return None

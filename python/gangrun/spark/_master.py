@@ -55,7 +55,7 @@ class _Unix(http.client.HTTPConnection):
 
 
 def secret_of(folder: str) -> str:
-    """Of the job with this folder, for its user."""
+    """The secret of the job with this folder, for its user."""
     with open(os.path.join(folder, "secret"), encoding="utf-8") as file:
         return file.read().strip()
 

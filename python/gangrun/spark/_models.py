@@ -160,7 +160,7 @@ def _keras(path: str) -> Model:
 
 
 def _by_name(model: Any, side: str) -> dict[str, Any]:
-    """Of a model that was made with a dict of inputs or outputs."""
+    """The sides of a model that was made with a dict of inputs or outputs."""
     try:
         found = getattr(model, side)
     except AttributeError:  # a Sequential of Keras 3 has them only as a list

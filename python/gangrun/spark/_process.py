@@ -43,6 +43,6 @@ def executor_process() -> tuple[int, int]:
 
 
 def feed_name(job_id: str, pid: int, ticks: int, task: str) -> str:
-    """Of the abstract socket on which a node takes the rows of its executor: short enough for one, and of this node only."""
+    """The name of the abstract socket on which a node takes the rows of its executor: short enough for one, and of this node only."""
     what = f"{job_id} {pid}.{ticks} {task}"
     return f"gangrun-feed-{hashlib.sha256(what.encode()).hexdigest()[:32]}"

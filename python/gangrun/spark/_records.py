@@ -118,7 +118,7 @@ def _no_records(files: Sequence[Any]) -> str:
 
 
 def _local_path(name: str) -> Optional[str]:
-    """Of a file of the executor's own machine, as Spark names it (file:/x, file:///x)."""
+    """The path of a file of the executor's own machine, which Spark names so (file:/x, file:///x)."""
     if not name.startswith("file:"):
         return None
     rest = name[len("file:"):]

@@ -68,7 +68,7 @@ def _reader(schema: str) -> tuple[Callable[..., Any], list[Optional[Convert]]]:
 
 
 def _converter(kind: Any) -> Optional[Convert]:
-    """From what pyarrow gives for a type of Spark to what Spark gives; None where it is the same."""
+    """The way from pyarrow's value of a type of Spark to Spark's; None where it is the same."""
     from pyspark.sql import types
     if isinstance(kind, types.UserDefinedType):
         inner = kind.sqlType()

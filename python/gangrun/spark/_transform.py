@@ -263,7 +263,7 @@ def _shaped(array: Any, shape: _models.Shape, what: str) -> Any:
 
 
 def _arrow(array: Any) -> Any:
-    """Of Spark's types above; each further dimension is a list."""
+    """The array of Spark's types above; each further dimension is a list."""
     import numpy
     import pyarrow
 
