@@ -3,7 +3,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <ctime>
 #include <optional>
 #include <string>
 

@@ -4,7 +4,6 @@
 #include <csignal>
 #include <cstddef>
 #include <optional>
-#include <string_view>
 
 #include "base/format.h"
 #include "base/letters.h"

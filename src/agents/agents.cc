@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/format.h"
 #include "base/strings.h"
 #include "cluster/task_files.h"
 #include "job/described.h"

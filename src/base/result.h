@@ -3,7 +3,6 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
-#include <type_traits>
 #include <utility>
 
 namespace gangrun::base {

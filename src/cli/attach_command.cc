@@ -1,6 +1,4 @@
-#include <chrono>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>

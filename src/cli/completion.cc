@@ -4,7 +4,6 @@
 #include <array>
 #include <iterator>
 #include <memory>
-#include <utility>
 
 #include "base/format.h"
 #include "cli/commands.h"

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <memory>
-#include <utility>
 
 #include "base/described_json.h"
 #include "base/format.h"

@@ -11,7 +11,6 @@
 #include "client/prepare.h"
 #include "client/run_record.h"
 #include "client/start_job.h"
-#include "jobfile/spec_yaml.h"
 
 namespace gangrun::cli {
 

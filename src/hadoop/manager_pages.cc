@@ -5,7 +5,6 @@
 #include "base/strings.h"
 #include "hadoop/rpc_round.h"
 #include "net/fetch.h"
-#include "net/hosts.h"
 
 namespace gangrun::hadoop {
 

@@ -6,7 +6,6 @@
 #include <proto/hadoop/yarn_master.pb.h>
 #include <proto/hadoop/yarn_records.pb.h>
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "hadoop/site_file.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <pugixml.hpp>
 
 #include "base/format.h"

@@ -1,7 +1,6 @@
 #include "host/ending_signals.h"
 
 #include <csignal>
-#include <cstring>
 
 #include "base/format.h"
 #include "process/signals.h"

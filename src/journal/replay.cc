@@ -1,7 +1,6 @@
 #include "journal/replay.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/format.h"
 #include "base/overloaded.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <optional>
 
 #include "base/format.h"
 #include "base/letters.h"

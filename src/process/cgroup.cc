@@ -12,7 +12,6 @@
 #include <csignal>
 #include <cstdint>
 #include <limits>
-#include <memory>
 
 #include "base/files.h"
 #include "base/format.h"

@@ -12,7 +12,6 @@
 #include <charconv>
 #include <chrono>
 #include <map>
-#include <memory>
 #include <set>
 
 #include "base/files.h"

@@ -11,7 +11,6 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "base/letters.h"
 

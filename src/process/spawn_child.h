@@ -3,8 +3,6 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include <array>
-
 namespace gangrun::process::spawn_child {
 
 // One step of the child's way from clone() to exec; names the failed one.

@@ -1,9 +1,7 @@
 #include "sasl/gssapi.h"
 
 #include <array>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/format.h"
 #include "base/secret.h"

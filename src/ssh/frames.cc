@@ -1,7 +1,6 @@
 #include "ssh/frames.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/format.h"
 #include "base/overloaded.h"

@@ -5,7 +5,6 @@
 
 #include "base/format.h"
 #include "base/strings.h"
-#include "job/limits.h"
 #include "job/units.h"
 #include "jobfile/hosts.h"
 

@@ -1,7 +1,6 @@
 #include "wire/messages.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/format.h"
 #include "base/hex.h"

@@ -1,7 +1,5 @@
 #include "yarn/node_trial.h"
 
-#include <utility>
-
 #include "base/format.h"
 #include "hadoop/web_hdfs.h"
 #include "yarn/cluster_checks.h"

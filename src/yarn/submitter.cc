@@ -1,6 +1,5 @@
 #include "yarn/submitter.h"
 
-#include <future>
 #include <utility>
 
 #include "base/format.h"

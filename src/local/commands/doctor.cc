@@ -7,8 +7,6 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -24,7 +22,6 @@
 #include "client/agent_program.h"
 #include "client/sites.h"
 #include "client/text.h"
-#include "job/units.h"
 #include "local/commands/machine_checks.h"
 #include "process/engine.h"
 #include "process/levels.h"

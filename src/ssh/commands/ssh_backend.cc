@@ -1,7 +1,5 @@
 #include "ssh/commands/ssh_backend.h"
 
-#include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "base/file_tree.h"

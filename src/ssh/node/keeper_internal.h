@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "local/local_launcher.h"
 #include "net/event_loop.h"

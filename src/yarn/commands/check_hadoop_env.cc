@@ -5,10 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/files.h"
 #include "base/format.h"

@@ -1,7 +1,5 @@
 #include "yarn/commands/hadoop_access.h"
 
-#include <utility>
-
 #include "base/format.h"
 #include "client/prepare.h"
 #include "hadoop/manager_pages.h"

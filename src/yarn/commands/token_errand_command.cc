@@ -2,9 +2,7 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "base/files.h"
 #include "base/json.h"
