@@ -70,6 +70,16 @@ struct FieldFlag {
   std::string_view reference{};  // how the reference shows its values, likewise
 };
 
+// A flag of the job that takes one value.
+constexpr FieldFlag one_value(std::string_view names, std::string_view value = {},
+                              std::string_view help = {}, std::string_view reference = {}) {
+  return {.names = names,
+          .forms = FlagForms::kOneValue,
+          .value = value,
+          .help = help,
+          .reference = reference};
+}
+
 struct FieldChoice {
   std::vector<std::string> (*names)() = nullptr;
   // The one name for what may be written otherwise ("SIGTERM"); the error says what is allowed.

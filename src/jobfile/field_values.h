@@ -42,12 +42,10 @@ base::Json overrides_json(const std::map<int, job::ResourceOverride>& overrides,
                           job::PlanForm form);
 base::Json command_json(const job::Command& command);
 
-// The row of a member, which `kRead` takes from a job file, and `kWrite` puts into a plan, whose
-// form it may ask for.
-template <auto kRead, auto kWrite, auto kFirst, auto... kRest>
-constexpr auto own_field(FieldInfo info) {
-  using Owner = decltype(field_detail::owner_of(kFirst));
-  using At = field_detail::Member<kFirst, kRest...>;
+// The row of what `At::in(owner)` refers to, which `kRead` takes from a job file, and `kWrite` puts
+// into a plan, whose form it may ask for.
+template <typename Owner, typename At, auto kRead, auto kWrite>
+constexpr FieldRow<Owner> own_field_at(FieldInfo info) {
   return own_field<Owner>(
       info, [](const Field& field, Owner& owner) { return kRead(field, At::in(owner)); },
       [](const Owner& owner, job::PlanForm form) -> base::Json {
@@ -58,6 +56,13 @@ constexpr auto own_field(FieldInfo info) {
           return kWrite(At::in(owner));
         }
       });
+}
+
+// The row of a member.
+template <auto kRead, auto kWrite, auto kFirst, auto... kRest>
+constexpr auto own_field(FieldInfo info) {
+  using Owner = decltype(field_detail::owner_of(kFirst));
+  return own_field_at<Owner, field_detail::Member<kFirst, kRest...>, kRead, kWrite>(info);
 }
 
 // A map with rows of the same owner.

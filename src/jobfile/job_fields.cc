@@ -102,10 +102,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .about = "Name of the job",
         .allowed = "a name that can be a folder's",
         .is_always_written = true,
-        .flag = {.names = "--name",
-                 .forms = FlagForms::kOneValue,
-                 .value = "NAME",
-                 .help = "The job's name"},
+        .flag = one_value("--name", "NAME", "The job's name"),
         .reference = "a letter or digit, then at most 62 letters, digits, `.`, `_` or `-`",
         .default_words = "the file's name without its ending; without a file, the script's or the "
                          "command's name",
@@ -156,10 +153,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
                  "one tracked type",
         .allowed = "all, or a task type",
         .is_always_written = true,
-        .flag = {.names = "--success",
-                 .forms = FlagForms::kOneValue,
-                 .value = "all|TYPE",
-                 .help = "Whose success is the job's success"},
+        .flag = one_value("--success", "all|TYPE", "Whose success is the job's success"),
         .reference = "`all`: the job succeeds when all tracked tasks have succeeded; or a tracked "
                      "task type: when all tasks of this type have succeeded",
         .no_default = "it names a task type of one job",
@@ -174,8 +168,9 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
                 R"({"oneOf": [{"$ref": "#/$defs/max_restarts"}, {"$ref": "#/$defs/restarts"}, {"type": "null"}]})",
         },
         read_restarts,
-        [](const job::JobSpec& job,
-           job::PlanForm form) { return json_of_fields(restarts_fields(), job, form); }),
+        [](const job::JobSpec& job, job::PlanForm form) {
+          return json_of_fields(restarts_fields(), job, form);
+        }),
     map_field<job::JobSpec, timeouts_fields>({
         .key = "timeouts",
         .about = "Longest times that things may take",
@@ -213,10 +208,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .key = "image",
         .about = "Container image that the tasks run in",
         .allowed = "the name of a container image",
-        .flag = {.names = "--image",
-                 .forms = FlagForms::kOneValue,
-                 .value = "IMAGE",
-                 .help = "The container image that the tasks run in"},
+        .flag = one_value("--image", "IMAGE", "The container image that the tasks run in"),
         .reference = "the [container image](containers.md) that the tasks run in: "
                      "`[HOST[:PORT]/]NAME[:TAG][@DIGEST]`",
         .default_words = "none",
@@ -253,10 +245,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .about = "Backend that runs the tasks",
         .allowed = "the name of a place",
         .is_always_written = true,
-        .flag = {.names = "--on",
-                 .forms = FlagForms::kOneValue,
-                 .value = "PLACE",
-                 .help = "Where the tasks run"},
+        .flag = one_value("--on", "PLACE", "Where the tasks run"),
         .reference = "where the tasks run: {places}",
     }),
     field_of<&job::JobSpec::outputs>({
@@ -282,7 +271,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .about =
             "Most that is kept: of a copied folder on a host where no outputs are named, or of "
             "a task's outputs on YARN and Kubernetes",
-        .flag = {.names = "--outputs-limit", .forms = FlagForms::kOneValue},
+        .flag = one_value("--outputs-limit"),
         .reference = "the most that each host of `ssh` brings of a copied folder where no "
                      "`outputs` are named, which keeps the rest for a day, for `gangrun fetch`; on "
                      "YARN and Kubernetes, the most that each task's `outputs` may have: on YARN "
@@ -303,7 +292,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .key = "log_limit",
         .about = "Most of a task's log on disk; what it writes beyond that is dropped and counted",
         .min = 1,
-        .flag = {.names = "--log-limit", .forms = FlagForms::kOneValue},
+        .flag = one_value("--log-limit"),
         .reference = "the most that the log of each task may have on disk, with standard output "
                      "and standard error together and all its runs; at least 1 MiB. What a task "
                      "writes beyond that is dropped and counted, and the job goes on "
@@ -331,11 +320,9 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
             "Interface or network of the tasks' published addresses: eth0, 10.0.0.0/8, fd00::/8",
         .allowed = "the name of an interface, or a network as 10.0.0.0/8",
         .parse = parse_interface,
-        .flag = {.names = "--interface",
-                 .forms = FlagForms::kOneValue,
-                 .value = "NAME",
-                 .help = "The interface (eth0) or network (10.0.0.0/8, fd00::/8) of the tasks' "
-                         "addresses"},
+        .flag = one_value("--interface", "NAME",
+                          "The interface (eth0) or network (10.0.0.0/8, fd00::/8) of the tasks' "
+                          "addresses"),
         .reference =
             "the interface (`eth0`) or the network (`10.0.0.0/8`, `fd00::/8`, or one address) from "
             "which the tasks' published addresses are taken; see [ports](#ports-and-addresses)",
@@ -346,9 +333,8 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .key = "containment",
         .about = "How everything that a task started is killed with it",
         .is_always_written = true,
-        .flag = {.names = "--containment",
-                 .forms = FlagForms::kOneValue,
-                 .help = "How a task's processes are contained, so that none outlives it"},
+        .flag = one_value("--containment", "",
+                          "How a task's processes are contained, so that none outlives it"),
         .reference = "`auto`, `pid_namespace`, `cgroup` or `subreaper`: how everything that a task "
                      "started is killed with it; `auto` is the strongest that [changes nothing for "
                      "programs](#what-programs-notice) but which processes they see",
@@ -357,10 +343,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .key = "stop_signal",
         .about = "Signal that tells a task to stop, with or without SIG",
         .is_always_written = true,
-        .flag = {.names = "--stop-signal",
-                 .forms = FlagForms::kOneValue,
-                 .value = "SIGNAL",
-                 .help = "Signal that asks tasks to stop: {choices}"},
+        .flag = one_value("--stop-signal", "SIGNAL", "Signal that asks tasks to stop: {choices}"),
         .reference = "{choices} (or `SIGTERM` and so on): the signal that tells a task [to "
                      "stop](#how-a-task-is-stopped)",
     }),
@@ -369,9 +352,8 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .about = "Which processes get the stop signal: only the command, or everything that it "
                  "started too",
         .is_always_written = true,
-        .flag = {.names = "--stop-signal-to",
-                 .forms = FlagForms::kOneValue,
-                 .help = "Who gets that signal: the command, or everything that it started too"},
+        .flag = one_value("--stop-signal-to", "",
+                          "Who gets that signal: the command, or everything that it started too"),
         .reference = "`process`: only the command gets it; `group`: everything that the command "
                      "started gets it too",
     }),

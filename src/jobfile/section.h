@@ -6,6 +6,7 @@
 
 #include "job/spec.h"
 #include "jobfile/field.h"
+#include "jobfile/field_values.h"
 
 // The section of a job file that belongs to one place: its options are a struct of the place's room
 // (sections.h), its fields are rows like those of the job.
@@ -32,16 +33,26 @@ using SectionList = std::vector<const Section*>;
 // "yarn.master.memory".
 void add_section_fields(const Section& section, std::vector<FieldAt<job::JobSpec>>& fields);
 
-// As field_of(), of a member of a section's options.
+namespace field_detail {
+
+template <auto kFirst, auto... kRest>
+struct InSection {
+  using T = decltype(owner_of(kFirst));
+  using At = Member<kFirst, kRest...>;
+  static const auto& in(const job::JobSpec& job) { return At::in(job.sections.get<T>()); }
+  static auto& in(job::JobSpec& job) { return At::in(job.sections.edit<T>()); }
+};
+
+}  // namespace field_detail
+
+// As field_of() and own_field(), of a member of a section's options.
 template <auto kFirst, auto... kRest>
 constexpr auto section_field(FieldInfo info) {
-  using T = decltype(field_detail::owner_of(kFirst));
-  using At = field_detail::Member<kFirst, kRest...>;
-  struct InSection {
-    static const auto& in(const job::JobSpec& job) { return At::in(job.sections.get<T>()); }
-    static auto& in(job::JobSpec& job) { return At::in(job.sections.edit<T>()); }
-  };
-  return field_detail::row_at<job::JobSpec, InSection>(info);
+  return field_detail::row_at<job::JobSpec, field_detail::InSection<kFirst, kRest...>>(info);
+}
+template <auto kRead, auto kWrite, auto kMember>
+constexpr auto own_section_field(FieldInfo info) {
+  return own_field_at<job::JobSpec, field_detail::InSection<kMember>, kRead, kWrite>(info);
 }
 
 }  // namespace gangrun::jobfile

@@ -19,14 +19,12 @@ namespace {
 using base::Json;
 using job::in_quotes;
 using job::JobSpec;
-using job::PlanForm;
 using jobfile::check_bytes;
 using jobfile::check_text;
-using jobfile::Field;
 using jobfile::FieldRow;
 using jobfile::FlagForms;
 using jobfile::Found;
-using jobfile::own_field;
+using jobfile::one_value;
 using jobfile::Problem;
 using jobfile::section_field;
 
@@ -154,12 +152,7 @@ constexpr FieldRow<JobSpec> kYarnMasterFields[] = {
         .min = 1,
         .is_always_written = true,
         .flag =
-            {
-                .names = "--master-memory",
-                .forms = FlagForms::kOneValue,
-                .help = "Memory of the job's master on YARN (256m)",
-                .reference = "memory",
-            },
+            one_value("--master-memory", "", "Memory of the job's master on YARN (256m)", "memory"),
     }),
     section_field<&YarnOptions::master, &job::Resources::vcores>({
         .key = "vcores",
@@ -167,13 +160,7 @@ constexpr FieldRow<JobSpec> kYarnMasterFields[] = {
         .min = 1,
         .max = job::kMaxVcoresPerTask,
         .is_always_written = true,
-        .flag =
-            {
-                .names = "--master-vcores",
-                .forms = FlagForms::kOneValue,
-                .help = "Cores of the job's master on YARN (1)",
-                .reference = "cores",
-            },
+        .flag = one_value("--master-vcores", "", "Cores of the job's master on YARN (1)", "cores"),
     }),
     section_field<&YarnOptions::master_label>({
         .key = "label",
@@ -182,6 +169,8 @@ constexpr FieldRow<JobSpec> kYarnMasterFields[] = {
         .schema = R"({"$ref": "#/$defs/label"})",
     }),
 };
+
+jobfile::FieldRows<JobSpec> master_fields() { return kYarnMasterFields; }
 
 constexpr FieldRow<JobSpec> kYarnFields[] = {
     section_field<&YarnOptions::queue>({
@@ -196,12 +185,7 @@ constexpr FieldRow<JobSpec> kYarnFields[] = {
         .key = "priority",
         .about = "Priority in the queue; a larger number goes first",
         .max = kMaxPriority,
-        .flag =
-            {
-                .names = "--priority",
-                .forms = FlagForms::kOneValue,
-                .help = "Priority on YARN; higher ones run first",
-            },
+        .flag = one_value("--priority", "", "Priority on YARN; higher ones run first"),
         .reference =
             "{range}; of jobs in one queue, the larger number goes first; values over "
             "`yarn.cluster.max-application-priority` (0 if not configured) are reduced to it",
@@ -211,35 +195,25 @@ constexpr FieldRow<JobSpec> kYarnFields[] = {
         .key = "tags",
         .about = "Tags by which the job can be found",
         .allowed = "texts, a tag, a text",
-        .flag =
-            {
-                .names = "--tag",
-                .forms = FlagForms::kItems,
-                .value = "TAG,...",
-                .help = "Tag of the application on YARN",
-                .reference = "`night,wine`; replaces the file's",
-            },
+        .flag = {.names = "--tag",
+                 .forms = FlagForms::kItems,
+                 .value = "TAG,...",
+                 .help = "Tag of the application on YARN",
+                 .reference = "`night,wine`; replaces the file's"},
         .reference = "a list of ASCII texts without blanks and commas, at most 100 of at most 100 "
                      "characters; a cluster may allow fewer, and may convert them to lower case",
         .default_words = "none",
         .schema =
             R"({"type": "array", "maxItems": 100, "uniqueItems": true, "items": {"type": "string", "pattern": "^[!-+.-~-]{1,100}$"}})",
     }),
-    own_field<JobSpec>(
-        {
-            .key = "master",
-            .about = "Container of the job's master",
-            .reference =
-                "`{memory, vcores, label}` of the master's container; at least 1 MiB and 1 core",
-            .default_words = "`{memory: 256 MiB, vcores: 1}`",
-            .schema = R"({"oneOf": [{"$ref": "#/$defs/yarn_master"}, {"type": "null"}]})",
-        },
-        [](const Field& field, JobSpec& job) {
-          return jobfile::read_fields<JobSpec>(field, kYarnMasterFields, job);
-        },
-        [](const JobSpec& job, PlanForm form) {
-          return jobfile::json_of_fields<JobSpec>(kYarnMasterFields, job, form);
-        }),
+    jobfile::map_field<JobSpec, master_fields>({
+        .key = "master",
+        .about = "Container of the job's master",
+        .reference =
+            "`{memory, vcores, label}` of the master's container; at least 1 MiB and 1 core",
+        .default_words = "`{memory: 256 MiB, vcores: 1}`",
+        .schema = R"({"oneOf": [{"$ref": "#/$defs/yarn_master"}, {"type": "null"}]})",
+    }),
     section_field<&YarnOptions::view_acl>({
         .key = "view_acl",
         .about = "Who else may see the job: \"user,user group,group\", or *",
@@ -276,14 +250,11 @@ constexpr FieldRow<JobSpec> kYarnFields[] = {
         .key = "file_systems",
         .about = "Other file systems for which the tasks get tokens, on a cluster with Kerberos",
         .allowed = "texts, a URL, hdfs://…",
-        .flag =
-            {
-                .names = "--file-system",
-                .forms = FlagForms::kEach,
-                .value = "URL",
-                .help = "With Kerberos: an additional file system for which the tasks get tokens",
-                .reference = "one URL; once per URL; replaces the file's",
-            },
+        .flag = {.names = "--file-system",
+                 .forms = FlagForms::kEach,
+                 .value = "URL",
+                 .help = "With Kerberos: an additional file system for which the tasks get tokens",
+                 .reference = "one URL; once per URL; replaces the file's"},
         .reference = "on a [cluster with Kerberos](secure-clusters.md): URLs of more file systems "
                      "for which the tasks get tokens, at most 100",
         .default_words = "only the cluster's own",
@@ -294,13 +265,8 @@ constexpr FieldRow<JobSpec> kYarnFields[] = {
         .key = "principal",
         .about = "Kerberos principal to use: name@REALM",
         .allowed = "a Kerberos principal, name@REALM",
-        .flag =
-            {
-                .names = "--principal",
-                .forms = FlagForms::kOneValue,
-                .value = "NAME@REALM",
-                .help = "Kerberos principal to use (default: the ticket's)",
-            },
+        .flag = one_value("--principal", "NAME@REALM",
+                          "Kerberos principal to use (default: the ticket's)"),
         .reference = "the Kerberos principal to use: `name@REALM`",
         .default_words = "that of the ticket or the keytab",
     }),
@@ -310,13 +276,9 @@ constexpr FieldRow<JobSpec> kYarnFields[] = {
                  "they expire",
         .allowed = "a file with keys",
         .flag =
-            {
-                .names = "--keytab",
-                .forms = FlagForms::kOneValue,
-                .value = "FILE",
-                .help = "Keytab of the principal, instead of a ticket; the job keeps it to replace "
-                        "its tokens before they expire",
-            },
+            one_value("--keytab", "FILE",
+                      "Keytab of the principal, instead of a ticket; the job keeps it to replace "
+                      "its tokens before they expire"),
         .reference = "a file with the principal's keys, relative to the folder where `gangrun` is "
                      "called; it goes with the job",
         .default_words = "the ticket cache, which `kinit` fills",
@@ -327,12 +289,8 @@ constexpr FieldRow<JobSpec> kYarnFields[] = {
         .about = "User to run the job as, if the cluster allows you to act for others",
         .allowed = "the name of a user",
         .flag =
-            {
-                .names = "--as",
-                .forms = FlagForms::kOneValue,
-                .value = "USER",
-                .help = "Run the job as this user (the cluster must allow you to be a proxy user)",
-            },
+            one_value("--as", "USER",
+                      "Run the job as this user (the cluster must allow you to be a proxy user)"),
         .reference = "the user to run the job as, if the cluster allows you to act for others",
         .default_words = "the user who submits it",
     }),

@@ -13,18 +13,17 @@ using base::Result;
 using job::JobSpec;
 using job::PlanForm;
 using jobfile::Field;
-using jobfile::FieldInfo;
 using jobfile::FieldRow;
 using jobfile::FlagForms;
+using jobfile::one_value;
 using jobfile::own_field;
+using jobfile::own_section_field;
+using jobfile::plain_json;
 using jobfile::section_field;
 
-constexpr jobfile::FieldFlag one_value(std::string_view names, std::string_view value,
-                                       std::string_view help) {
-  return {.names = names, .forms = FlagForms::kOneValue, .value = value, .help = help};
+Result<> read_texts(const Field& field, std::map<std::string, std::string>& out) {
+  return jobfile::read_texts(field, {.allowed = "a map of keys to texts"}, out);
 }
-
-constexpr jobfile::TextsForm kKeysToTexts = {.allowed = "a map of keys to texts"};
 
 Result<> read_maps(const Field& field, std::vector<Json>& out) {
   constexpr std::string_view kMaps = "a list of maps, as a pod has it";
@@ -40,33 +39,7 @@ Result<> read_maps(const Field& field, std::vector<Json>& out) {
   return {};
 }
 
-using Taker = Result<std::string> (*)(std::string_view, JobSpec&);
-
-template <auto kMember>
-constexpr FieldRow<JobSpec> texts_field(FieldInfo info, Taker take = nullptr) {
-  return own_field<JobSpec>(
-      info,
-      [](const Field& field, JobSpec& job) {
-        return jobfile::read_texts(field, kKeysToTexts, edit_kubernetes(job).*kMember);
-      },
-      [](const JobSpec& job, PlanForm /*form*/) {
-        return jobfile::plain_json(kubernetes_of(job).*kMember);
-      },
-      take);
-}
-
-template <auto kMember>
-constexpr FieldRow<JobSpec> maps_field(FieldInfo info) {
-  return own_field<JobSpec>(
-      info,
-      [](const Field& field, JobSpec& job) {
-        return read_maps(field, edit_kubernetes(job).*kMember);
-      },
-      [](const JobSpec& job, PlanForm /*form*/) {
-        const std::vector<Json>& maps = kubernetes_of(job).*kMember;
-        return maps.empty() ? Json() : Json(maps);
-      });
-}
+Json as_it_is(const Json& pod) { return pod; }
 
 // "zone=a".
 Result<std::string> take_node_label(std::string_view item, JobSpec& job) {
@@ -103,12 +76,9 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
     section_field<&KubernetesOptions::insecure>({
         .key = "insecure",
         .about = "Whether to accept a kubeconfig that skips the verification of the API server",
-        .flag =
-            {
-                .names = "--insecure",
-                .forms = FlagForms::kSwitch,
-                .help = "Accept a kubeconfig that turns off the verification of the API server",
-            },
+        .flag = {.names = "--insecure",
+                 .forms = FlagForms::kSwitch,
+                 .help = "Accept a kubeconfig that turns off the verification of the API server"},
         .reference =
             "`true`: accept a kubeconfig that skips the verification of the API server's "
             "certificate (`insecure-skip-tls-verify`); otherwise such a kubeconfig is an error",
@@ -133,7 +103,7 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .default_words = "the namespace's own",
         .schema = R"({"$ref": "#/$defs/object_name"})",
     }),
-    texts_field<&KubernetesOptions::labels>({
+    own_section_field<read_texts, plain_json, &KubernetesOptions::labels>({
         .key = "labels",
         .about = "More labels for everything that belongs to the job",
         .reference = "a map: more labels for all objects of the job; they must not begin with "
@@ -141,7 +111,7 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .default_words = "none",
         .schema = R"({"$ref": "#/$defs/labels"})",
     }),
-    texts_field<&KubernetesOptions::annotations>({
+    own_section_field<read_texts, plain_json, &KubernetesOptions::annotations>({
         .key = "annotations",
         .about = "More annotations for its pods",
         .reference = "a map: more annotations for its pods, at most 256 KiB in total",
@@ -149,24 +119,27 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .schema =
             R"({"oneOf": [{"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}, {"type": "null"}]})",
     }),
-    texts_field<&KubernetesOptions::node_selector>(
+    own_field<JobSpec>(
         {
             .key = "node_selector",
             .about = "Labels of the nodes that the pods may run on",
-            .flag =
-                {
-                    .names = "--node-selector",
-                    .forms = FlagForms::kItems,
-                    .value = "KEY=VALUE,...",
-                    .help = "Labels that a node must have for the pods to run on it",
-                    .reference = "`disk=ssd,zone=a`; added to the file's",
-                },
+            .flag = {.names = "--node-selector",
+                     .forms = FlagForms::kItems,
+                     .value = "KEY=VALUE,...",
+                     .help = "Labels that a node must have for the pods to run on it",
+                     .reference = "`disk=ssd,zone=a`; added to the file's"},
             .reference = "a map: labels of the nodes that the pods may run on",
             .default_words = "none",
             .schema = R"({"$ref": "#/$defs/labels"})",
         },
+        [](const Field& field, JobSpec& job) {
+          return read_texts(field, edit_kubernetes(job).node_selector);
+        },
+        [](const JobSpec& job, PlanForm /*form*/) {
+          return plain_json(kubernetes_of(job).node_selector);
+        },
         take_node_label),
-    maps_field<&KubernetesOptions::tolerations>({
+    own_section_field<read_maps, plain_json, &KubernetesOptions::tolerations>({
         .key = "tolerations",
         .about = "Node taints that the pods tolerate, as in a pod",
         .reference = "a list of maps, as in a pod: node taints that the pods tolerate",
@@ -174,14 +147,14 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .schema =
             R"({"type": "array", "items": {"type": "object", "additionalProperties": false, "properties": {"key": {"type": "string"}, "operator": {"type": "string"}, "value": {"type": "string"}, "effect": {"type": "string"}, "tolerationSeconds": {"type": "integer"}}}})",
     }),
-    maps_field<&KubernetesOptions::volumes>({
+    own_section_field<read_maps, plain_json, &KubernetesOptions::volumes>({
         .key = "volumes",
         .about = "Volumes, as in a pod",
         .reference = "a list of maps, as in a pod, each with a `name`",
         .default_words = "none",
         .schema = R"({"type": "array", "items": {"type": "object", "required": ["name"]}})",
     }),
-    maps_field<&KubernetesOptions::volume_mounts>({
+    own_section_field<read_maps, plain_json, &KubernetesOptions::volume_mounts>({
         .key = "volume_mounts",
         .about = "Where the tasks find the volumes, as in a container",
         .reference = "a list of maps, as in a container, each with `name` and `mountPath`: "
@@ -194,15 +167,12 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .key = "image_pull_secrets",
         .about = "Names of secrets for pulling images",
         .allowed = "names, the name of a secret",
-        .flag =
-            {
-                .names = "--image-pull-secret",
-                .forms = FlagForms::kItems,
-                .adds = true,
-                .value = "NAME,...",
-                .help = "Secret with which images are pulled",
-                .reference = "`registry,other`; added to the file's",
-            },
+        .flag = {.names = "--image-pull-secret",
+                 .forms = FlagForms::kItems,
+                 .adds = true,
+                 .value = "NAME,...",
+                 .help = "Secret with which images are pulled",
+                 .reference = "`registry,other`; added to the file's"},
         .reference = "a list of secrets for pulling images",
         .default_words = "the service account's",
         .schema = R"({"type": "array", "items": {"$ref": "#/$defs/object_name"}})",
@@ -245,19 +215,14 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
             "`auto`: "
             "what the cluster has",
     }),
-    own_field<JobSpec>(
-        {
-            .key = "pod",
-            .about = "A pod or part of one for all tasks",
-            .reference = "a pod or part of a pod (`apiVersion`, `kind`, `metadata`, `spec`) for "
-                         "all tasks; the job's own settings override it",
-            .default_words = "none",
-            .schema = R"({"$ref": "#/$defs/pod"})",
-        },
-        [](const Field& field, JobSpec& job) {
-          return jobfile::read_pod(field, edit_kubernetes(job).pod);
-        },
-        [](const JobSpec& job, PlanForm /*form*/) { return kubernetes_of(job).pod; }),
+    own_section_field<jobfile::read_pod, as_it_is, &KubernetesOptions::pod>({
+        .key = "pod",
+        .about = "A pod or part of one for all tasks",
+        .reference = "a pod or part of a pod (`apiVersion`, `kind`, `metadata`, `spec`) for "
+                     "all tasks; the job's own settings override it",
+        .default_words = "none",
+        .schema = R"({"$ref": "#/$defs/pod"})",
+    }),
     section_field<&KubernetesOptions::vcores_limit>({
         .key = "vcores_limit",
         .about = "Processors that a container may use at most; 0 means no limit",
