@@ -41,15 +41,8 @@ struct JoinInput {
 
   static constexpr auto rows() {
     return std::tuple(
-        base::row("host", &JoinInput::host), base::row("port", &JoinInput::port),
-        base::row("fingerprint", &JoinInput::fingerprint), base::row("secret", &JoinInput::secret),
-        base::row("task", &JoinInput::task), base::row("attempt", &JoinInput::attempt),
-        base::row("executor", &JoinInput::executor), base::row("own_host", &JoinInput::own_host),
-        base::row("own_host_reason", &JoinInput::own_host_reason),
-        base::row("working_folder", &JoinInput::working_folder),
-        base::row("command", &JoinInput::command),
-        base::row("environment", &JoinInput::environment),
-        base::row("live_with", &JoinInput::live_with),
+        GANGRUN_EACH(base::row, JoinInput, host, port, fingerprint, secret, task, attempt, executor,
+                     own_host, own_host_reason, working_folder, command, environment, live_with),
         base::row_if_set("live_with_start_ticks", &JoinInput::start_ticks),
         base::row("scratch", &JoinInput::scratch), base::row("own_port", &JoinInput::own_port));
   }

@@ -7,10 +7,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/described_macros.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "base/secret.h"
@@ -28,6 +30,9 @@
 //                         base::row("grace_ms", &StopMessage::grace, base::Range{0, kMaxGrace}));
 //     }
 //   };
+//
+// Members that JSON has by their own names, with all that their types allow, need no row each
+// (described_macros.h).
 //
 // described_json.h makes both ways of JSON, the table of a document and a valid sample of it. A
 // struct may have further members, for what a row cannot say:

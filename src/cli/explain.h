@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "base/described.h"
@@ -19,11 +18,7 @@ struct Explanation {
   std::string title;                 // "Out of memory"
   std::string text;                  // for a terminal: without Markdown's marks
 
-  static constexpr auto rows() {
-    return std::tuple(base::row("reasons", &Explanation::reasons),
-                      base::row("title", &Explanation::title),
-                      base::row("text", &Explanation::text));
-  }
+  GANGRUN_ROWS(Explanation, reasons, title, text);
 };
 
 // The sections of a document in which "### " begins a section and "Reason: `name`", with several

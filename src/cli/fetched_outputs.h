@@ -20,9 +20,7 @@ struct FetchedOutput {
   std::uint64_t bytes = 0;
 
   static constexpr auto rows() {
-    return std::tuple(
-        base::row("task", &FetchedOutput::task), base::row("name", &FetchedOutput::name),
-        base::row("files", &FetchedOutput::files), base::row("bytes", &FetchedOutput::bytes));
+    return std::tuple(GANGRUN_EACH(base::row, FetchedOutput, task, name, files, bytes));
   }
 
   friend bool operator==(const FetchedOutput&, const FetchedOutput&) = default;

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/described.h"
@@ -24,11 +23,7 @@ struct JoinPlace {
   std::string fingerprint;
   std::string secret_file;
 
-  static constexpr auto rows() {
-    return std::tuple(base::row("host", &JoinPlace::host), base::row("port", &JoinPlace::port),
-                      base::row("fingerprint", &JoinPlace::fingerprint),
-                      base::row("secret_file", &JoinPlace::secret_file));
-  }
+  GANGRUN_ROWS(JoinPlace, host, port, fingerprint, secret_file);
 };
 
 // How a running job is shown to who started it.

@@ -69,10 +69,7 @@ struct BroughtRest {
   std::string remark{};  // on what cannot be brought at all; empty: nothing
 
   static constexpr auto rows() {
-    return std::tuple(
-        base::row("host", &BroughtRest::host), base::row("files", &BroughtRest::files),
-        base::row("bytes", &BroughtRest::bytes), base::row("failure", &BroughtRest::failure),
-        base::row("remark", &BroughtRest::remark));
+    return std::tuple(GANGRUN_EACH(base::row, BroughtRest, host, files, bytes, failure, remark));
   }
 };
 

@@ -27,12 +27,7 @@ struct RecordedFile {
   std::int64_t modified_ns = 0;  // the newest of a folder
 
   static constexpr bool kIsOpen = true;
-  static constexpr auto rows() {
-    return std::tuple(base::row("path", &RecordedFile::path),
-                      base::row("bytes", &RecordedFile::bytes),
-                      base::row("files", &RecordedFile::files),
-                      base::row("modified_ns", &RecordedFile::modified_ns));
-  }
+  GANGRUN_ROWS(RecordedFile, path, bytes, files, modified_ns);
 
   friend bool operator==(const RecordedFile&, const RecordedFile&) = default;
 };
@@ -54,16 +49,9 @@ struct RecordedFlags {
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
-    return std::tuple(base::row_if_set("roles", &RecordedFlags::roles),
-                      base::row_if_set("fields", &RecordedFlags::fields),
-                      base::row_if_set("job_fields", &RecordedFlags::job_fields),
-                      base::row_if_set("job_lists", &RecordedFlags::job_lists),
-                      base::row_if_set("job_switches", &RecordedFlags::job_switches),
-                      base::row_if_set("lists", &RecordedFlags::lists),
-                      base::row_if_set("values", &RecordedFlags::values),
-                      base::row_if_set("of_place", &RecordedFlags::of_place),
-                      base::row_if_set("switches", &RecordedFlags::switches),
-                      base::row_if_set("command", &RecordedFlags::command));
+    return std::tuple(GANGRUN_EACH(base::row_if_set, RecordedFlags, roles, fields, job_fields,
+                                   job_lists, job_switches, lists, values, of_place, switches,
+                                   command));
   }
 };
 

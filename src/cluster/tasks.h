@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -34,9 +33,7 @@ struct NamedContainer {
   std::string container;
 
   static constexpr bool kIsOpen = true;
-  static constexpr auto rows() {
-    return std::tuple(base::row("container", &NamedContainer::container));
-  }
+  GANGRUN_ROWS(NamedContainer, container);
 };
 
 // Something that the gang decides on.

@@ -41,12 +41,7 @@ struct FileState {
   std::int64_t modified = 0;  // nanoseconds since 1970, as the next
   std::int64_t changed = 0;
 
-  static constexpr auto rows() {
-    return std::tuple(base::row("path", &FileState::path), base::row("device", &FileState::device),
-                      base::row("inode", &FileState::inode), base::row("size", &FileState::size),
-                      base::row("modified", &FileState::modified),
-                      base::row("changed", &FileState::changed));
-  }
+  GANGRUN_ROWS(FileState, path, device, inode, size, modified, changed);
 
   friend bool operator==(const FileState&, const FileState&) = default;
 };

@@ -31,14 +31,9 @@ struct LocalLaunch {
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
-    return std::tuple(
-        base::row("agent_program", &LocalLaunch::agent_program),
-        base::row("working_folder", &LocalLaunch::working_folder),
-        base::row("host", &LocalLaunch::host), base::row("host_reason", &LocalLaunch::host_reason),
-        base::row("gpus", &LocalLaunch::gpus), base::row("containment", &LocalLaunch::containment),
-        base::row("serve_tls", &LocalLaunch::serve_tls),
-        base::row("verbose", &LocalLaunch::verbose),
-        base::late_row("remark", &LocalLaunch::remark, job::Told{base::kAnyNumber}));
+    return std::tuple(GANGRUN_EACH(base::row, LocalLaunch, agent_program, working_folder, host,
+                                   host_reason, gpus, containment, serve_tls, verbose),
+                      base::late_row("remark", &LocalLaunch::remark, job::Told{base::kAnyNumber}));
   }
 
   friend bool operator==(const LocalLaunch&, const LocalLaunch&) = default;

@@ -28,9 +28,7 @@ struct ExitReport {
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
-    return std::tuple(base::row("success", &ExitReport::success),
-                      base::row("why", &ExitReport::why),
-                      base::row("port_lost", &ExitReport::port_lost),
+    return std::tuple(GANGRUN_EACH(base::row, ExitReport, success, why, port_lost),
                       base::row("last_lines", &ExitReport::last_lines, LastLines{}),
                       base::row("traceback", &ExitReport::traceback, Told{kMaxTracebackBytes}),
                       base::row_if_set("both_streams", &ExitReport::has_both_streams),

@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "base/described.h"
@@ -27,10 +26,7 @@ struct Gpu {
   std::string device;      // what an image must be given beside it (AMD)
 
   static constexpr bool kIsOpen = true;
-  static constexpr auto rows() {
-    return std::tuple(base::row("name", &Gpu::name), base::row("lock", &Gpu::lock),
-                      base::row("whole_lock", &Gpu::whole_lock), base::row("device", &Gpu::device));
-  }
+  GANGRUN_ROWS(Gpu, name, lock, whole_lock, device);
 
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
@@ -41,9 +37,7 @@ struct Gpus {
   std::vector<Gpu> list;
 
   static constexpr bool kIsOpen = true;
-  static constexpr auto rows() {
-    return std::tuple(base::row("maker", &Gpus::maker), base::row("list", &Gpus::list));
-  }
+  GANGRUN_ROWS(Gpus, maker, list);
 
   friend bool operator==(const Gpus&, const Gpus&) = default;
 };

@@ -119,8 +119,7 @@ struct TaskStatus {
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
     return std::tuple(
-        base::row("task", &TaskStatus::task), base::row("policy", &TaskStatus::policy),
-        base::row("state", &TaskStatus::state), base::row("attempt", &TaskStatus::attempt),
+        GANGRUN_EACH(base::row, TaskStatus, task, policy, state, attempt),
         base::row("address", &TaskStatus::address, kStatusText),
         base::row("address_reason", &TaskStatus::address_reason, kSentence),
         base::row("ports", &TaskStatus::ports, base::ListOf<base::Plain>{kMaxPortsPerTask}),
@@ -168,10 +167,8 @@ struct JobStatus {
   static constexpr auto rows() {
     return std::tuple(
         base::row("id", &JobStatus::id, kStatusText),
-        base::row("name", &JobStatus::name, kStatusText), base::row("state", &JobStatus::state),
-        base::row("generation", &JobStatus::generation),
-        base::row("restarts_used", &JobStatus::restarts_used),
-        base::row("restarts_max", &JobStatus::restarts_max),
+        base::row("name", &JobStatus::name, kStatusText),
+        GANGRUN_EACH(base::row, JobStatus, state, generation, restarts_used, restarts_max),
         base::row("submitted", &JobStatus::submitted, kStatusText),
         base::row("ended", &JobStatus::ended, kStatusText),
         base::row("elapsed_ms", &JobStatus::elapsed_ms),

@@ -39,9 +39,8 @@ struct Why {
   // Only what says something is written: {"reason": "signal", "signal": 9}.
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
-    return std::tuple(base::row("reason", &Why::reason), base::row_if_set("code", &Why::code),
-                      base::row_if_set("signal", &Why::signal),
-                      base::row_if_set("core_dumped", &Why::core_dumped),
+    return std::tuple(base::row("reason", &Why::reason),
+                      GANGRUN_EACH(base::row_if_set, Why, code, signal, core_dumped),
                       base::tolerant_row_when(is_one_of_several, "process", &Why::process),
                       base::row_if_set("processes", &Why::processes),
                       base::row_if_set("limit_ms", &Why::limit),

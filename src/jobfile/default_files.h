@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/described.h"
@@ -22,9 +21,7 @@ struct DefaultFile {
   std::string text;
 
   static constexpr bool kIsOpen = true;
-  static constexpr auto rows() {
-    return std::tuple(base::row("path", &DefaultFile::path), base::row("text", &DefaultFile::text));
-  }
+  GANGRUN_ROWS(DefaultFile, path, text);
 
   friend bool operator==(const DefaultFile&, const DefaultFile&) = default;
 };

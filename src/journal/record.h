@@ -85,11 +85,7 @@ struct PlaceRecord {
   base::Json handle;
 
   static constexpr std::string_view kName = "place";
-  static constexpr auto rows() {
-    return std::tuple(base::row("task", &PlaceRecord::task),
-                      base::row("attempt", &PlaceRecord::attempt),
-                      base::row("handle", &PlaceRecord::handle));
-  }
+  GANGRUN_ROWS(PlaceRecord, task, attempt, handle);
 
   friend bool operator==(const PlaceRecord&, const PlaceRecord&) = default;
 };

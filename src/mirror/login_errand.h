@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #include "base/described.h"
 #include "base/result.h"
@@ -25,12 +24,7 @@ struct LoginErrand {
   std::string krb5_config{};  // a file, used where it is there; may be empty
 
   static constexpr bool kIsOpen = true;
-  static constexpr auto rows() {
-    return std::tuple(base::row("server", &LoginErrand::server),
-                      base::row("principal", &LoginErrand::principal),
-                      base::row("keytab", &LoginErrand::keytab),
-                      base::row("krb5_config", &LoginErrand::krb5_config));
-  }
+  GANGRUN_ROWS(LoginErrand, server, principal, keytab, krb5_config);
   friend bool operator==(const LoginErrand&, const LoginErrand&) = default;
 };
 

@@ -43,12 +43,8 @@ struct HostRecord {
   static constexpr bool kIsOpen = true;
   // Older versions did not write the late ones.
   static constexpr auto rows() {
-    return std::tuple(
-        base::row("host", &HostRecord::host), base::row("run_folder", &HostRecord::run_folder),
-        base::row("path", &HostRecord::path), base::row("works_here", &HostRecord::works_here),
-        base::late_row("rest", &HostRecord::rest),
-        base::late_row("over_bytes", &HostRecord::over_bytes),
-        base::late_row("names", &HostRecord::names), base::late_row("odd", &HostRecord::odd));
+    return std::tuple(GANGRUN_EACH(base::row, HostRecord, host, run_folder, path, works_here),
+                      GANGRUN_EACH(base::late_row, HostRecord, rest, over_bytes, names, odd));
   }
 
   friend bool operator==(const HostRecord&, const HostRecord&) = default;

@@ -84,19 +84,11 @@ struct HelloMessage {
   static constexpr std::string_view kName = "hello";
   static constexpr auto rows() {
     return std::tuple(
-        base::row("version", &HelloMessage::version), base::row("network", &HelloMessage::network),
-        base::row("address", &HelloMessage::address),
-        base::row("address_reason", &HelloMessage::address_reason),
+        GANGRUN_EACH(base::row, HelloMessage, version, network, address, address_reason),
         base::row("own_addresses", &HelloMessage::own_addresses,
                   base::ListOf<base::Plain>{kMaxOwnAddresses}),
-        base::row("shares_folder", &HelloMessage::shares_folder),
-        base::row("gpus", &HelloMessage::gpus),
-        base::row("containment", &HelloMessage::containment),
-        base::row("containment_lack", &HelloMessage::containment_lack),
-        base::row("engine", &HelloMessage::engine),
-        base::row("engine_lack", &HelloMessage::engine_lack),
-        base::row("system", &HelloMessage::system), base::row("folder", &HelloMessage::folder),
-        base::row("free_bytes", &HelloMessage::free_bytes));
+        GANGRUN_EACH(base::row, HelloMessage, shares_folder, gpus, containment, containment_lack,
+                     engine, engine_lack, system, folder, free_bytes));
   }
   // Whether the addresses and the folder are some.
   [[nodiscard]] base::Result<> complete() const;
@@ -119,12 +111,8 @@ struct BeginMessage {
   static constexpr std::string_view kName = "begin";
   static constexpr auto rows() {
     return std::tuple(base::row("job", &BeginMessage::job_id),
-                      base::row("run_folder", &BeginMessage::run_folder),
-                      base::row("address", &BeginMessage::address),
-                      base::row("address_reason", &BeginMessage::address_reason),
-                      base::row("works_here", &BeginMessage::works_here),
-                      base::row("outlives_us", &BeginMessage::outlives_us),
-                      base::row("environment", &BeginMessage::environment));
+                      GANGRUN_EACH(base::row, BeginMessage, run_folder, address, address_reason,
+                                   works_here, outlives_us, environment));
   }
 };
 
@@ -133,9 +121,7 @@ struct BegunMessage {
   std::string run_folder;
 
   static constexpr std::string_view kName = "begun";
-  static constexpr auto rows() {
-    return std::tuple(base::row("run_folder", &BegunMessage::run_folder));
-  }
+  GANGRUN_ROWS(BegunMessage, run_folder);
 };
 
 // A file for the working folder: `size` bytes of file frames follow. Or a folder, of which nothing
@@ -147,11 +133,7 @@ struct FileMessage {
   bool is_folder = false;
 
   static constexpr std::string_view kName = "file";
-  static constexpr auto rows() {
-    return std::tuple(base::row("name", &FileMessage::name), base::row("size", &FileMessage::size),
-                      base::row("is_executable", &FileMessage::is_executable),
-                      base::row("is_folder", &FileMessage::is_folder));
-  }
+  GANGRUN_ROWS(FileMessage, name, size, is_executable, is_folder);
 };
 
 // The first whole agent is 1.
@@ -167,12 +149,8 @@ struct StartMessage {
 
   static constexpr std::string_view kName = "start";
   static constexpr auto rows() {
-    return std::tuple(
-        base::row("agent", &StartMessage::agent), base::row("task", &StartMessage::task),
-        base::row("attempt", &StartMessage::attempt), base::row("gpus", &StartMessage::gpus),
-        base::row("wanted_port", &StartMessage::wanted_port),
-        base::row("containers", &StartMessage::containers),
-        base::row("agent_config", &StartMessage::agent_config));
+    return std::tuple(GANGRUN_EACH(base::row, StartMessage, agent, task, attempt, gpus, wanted_port,
+                                   containers, agent_config));
   }
 };
 
@@ -187,11 +165,8 @@ struct AdoptMessage {
 
   static constexpr std::string_view kName = "adopt";
   static constexpr auto rows() {
-    return std::tuple(
-        base::row("agent", &AdoptMessage::agent), base::row("task", &AdoptMessage::task),
-        base::row("attempt", &AdoptMessage::attempt), base::row("handle", &AdoptMessage::handle),
-        base::row("out_offset", &AdoptMessage::out_offset),
-        base::row("error_offset", &AdoptMessage::error_offset));
+    return std::tuple(GANGRUN_EACH(base::row, AdoptMessage, agent, task, attempt, handle,
+                                   out_offset, error_offset));
   }
 };
 
@@ -240,13 +215,7 @@ struct BringMessage {
   bool only_rest = false;  // only what is over the limit
 
   static constexpr std::string_view kName = "bring";
-  static constexpr auto rows() {
-    return std::tuple(base::row("names", &BringMessage::names),
-                      base::row("new_too", &BringMessage::new_too),
-                      base::row("limit", &BringMessage::limit),
-                      base::row("run_folder", &BringMessage::run_folder),
-                      base::row("only_rest", &BringMessage::only_rest));
-  }
+  GANGRUN_ROWS(BringMessage, names, new_too, limit, run_folder, only_rest);
 };
 
 // For tasks of which these are to be kept (absent: what is new or has changed).
@@ -263,13 +232,7 @@ struct OutputMessage {
   bool is_folder = false;
 
   static constexpr std::string_view kName = "output";
-  static constexpr auto rows() {
-    return std::tuple(base::row("name", &OutputMessage::name),
-                      base::row("size", &OutputMessage::size),
-                      base::row("is_executable", &OutputMessage::is_executable),
-                      base::row("target", &OutputMessage::target),
-                      base::row("is_folder", &OutputMessage::is_folder));
-  }
+  GANGRUN_ROWS(OutputMessage, name, size, is_executable, target, is_folder);
 };
 
 // And its end.
@@ -284,16 +247,8 @@ struct BroughtMessage {
   bool is_gone = false;                 // there is no such folder any more
 
   static constexpr std::string_view kName = "brought";
-  static constexpr auto rows() {
-    return std::tuple(base::row("left", &BroughtMessage::left),
-                      base::row("left_files", &BroughtMessage::left_files),
-                      base::row("left_bytes", &BroughtMessage::left_bytes),
-                      base::row("odd", &BroughtMessage::odd),
-                      base::row("odd_files", &BroughtMessage::odd_files),
-                      base::row("missing", &BroughtMessage::missing),
-                      base::row("failure", &BroughtMessage::failure),
-                      base::row("is_gone", &BroughtMessage::is_gone));
-  }
+  GANGRUN_ROWS(BroughtMessage, left, left_files, left_bytes, odd, odd_files, missing, failure,
+               is_gone);
 };
 inline constexpr std::size_t kMaxNamedOutputs = 5;
 
@@ -318,10 +273,7 @@ struct RemovedMessage {
   std::string left;  // a folder that is still there, and why; empty: none
 
   static constexpr std::string_view kName = "removed";
-  static constexpr auto rows() {
-    return std::tuple(base::row("folders", &RemovedMessage::folders),
-                      base::row("left", &RemovedMessage::left));
-  }
+  GANGRUN_ROWS(RemovedMessage, folders, left);
 };
 
 // The host has nothing to give to an agent yet.
@@ -337,10 +289,7 @@ struct AllocatedMessage {
   base::Json handle;
 
   static constexpr std::string_view kName = "allocated";
-  static constexpr auto rows() {
-    return std::tuple(base::row("agent", &AllocatedMessage::agent),
-                      base::row("handle", &AllocatedMessage::handle));
-  }
+  GANGRUN_ROWS(AllocatedMessage, agent, handle);
 };
 
 // The lengths of its logs: what they have beyond the lines that were told is told yet.
@@ -353,10 +302,7 @@ struct EndedMessage {
 
   static constexpr std::string_view kName = "ended";
   static constexpr auto rows() {
-    return std::tuple(
-        base::row("agent", &EndedMessage::agent), base::row("why", &EndedMessage::why),
-        base::row("out_size", &EndedMessage::out_size),
-        base::row("error_size", &EndedMessage::error_size), base::row("run", &EndedMessage::run));
+    return std::tuple(GANGRUN_EACH(base::row, EndedMessage, agent, why, out_size, error_size, run));
   }
 };
 
@@ -367,10 +313,7 @@ struct LogsGoneMessage {
   bool is_folder_gone = false;
 
   static constexpr std::string_view kName = "logs_gone";
-  static constexpr auto rows() {
-    return std::tuple(base::row("agents", &LogsGoneMessage::agents),
-                      base::row("is_folder_gone", &LogsGoneMessage::is_folder_gone));
-  }
+  GANGRUN_ROWS(LogsGoneMessage, agents, is_folder_gone);
 };
 
 // The word of gangrun that so many bytes of logs have come since the last one.

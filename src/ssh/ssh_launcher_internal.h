@@ -43,13 +43,9 @@ struct AgentHandle {
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
-    return std::tuple(base::row("host", &AgentHandle::host),
-                      base::row("run_folder", &AgentHandle::run_folder),
-                      base::row("works_here", &AgentHandle::works_here),
+    return std::tuple(GANGRUN_EACH(base::row, AgentHandle, host, run_folder, works_here),
                       base::late_row("address", &AgentHandle::address),
-                      base::row("out_base", &AgentHandle::out_base),
-                      base::row("error_base", &AgentHandle::error_base),
-                      base::row("keeper", &AgentHandle::keeper));
+                      GANGRUN_EACH(base::row, AgentHandle, out_base, error_base, keeper));
   }
 };
 

@@ -52,24 +52,17 @@ struct AgentConfig {
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
-    return std::tuple(
-        base::row("job_id", &AgentConfig::job_id), base::row("spec", &AgentConfig::spec),
-        base::row("task", &AgentConfig::task), base::row("attempt", &AgentConfig::attempt),
-        base::row("secret", &AgentConfig::secret), base::row("host", &AgentConfig::host),
-        base::row("host_reason", &AgentConfig::host_reason),
-        base::row("working_folder", &AgentConfig::working_folder),
-        base::row("log_prefix", &AgentConfig::log_prefix),
-        base::row_if_set("socket_path", &AgentConfig::socket_path),
-        base::row_when(is_by_tls, "master_host", &AgentConfig::master_host),
-        base::row_when(is_by_tls, "master_port", &AgentConfig::master_port),
-        base::row_when(is_by_tls, "fingerprint", &AgentConfig::fingerprint),
-        base::row_if_set("words_file", &AgentConfig::words_file),
-        base::row("wanted_port", &AgentConfig::wanted_port),
-        base::row_if_set("place_tells_end", &AgentConfig::place_tells_end),
-        base::row_if_set("is_fed", &AgentConfig::is_fed),
-        base::row_if_set("serves_tunnels", &AgentConfig::serves_tunnels),
-        base::row_if_set("sends_last_line_only", &AgentConfig::sends_last_line_only),
-        base::row("gpus", &AgentConfig::gpus));
+    return std::tuple(GANGRUN_EACH(base::row, AgentConfig, job_id, spec, task, attempt, secret,
+                                   host, host_reason, working_folder, log_prefix),
+                      base::row_if_set("socket_path", &AgentConfig::socket_path),
+                      base::row_when(is_by_tls, "master_host", &AgentConfig::master_host),
+                      base::row_when(is_by_tls, "master_port", &AgentConfig::master_port),
+                      base::row_when(is_by_tls, "fingerprint", &AgentConfig::fingerprint),
+                      base::row_if_set("words_file", &AgentConfig::words_file),
+                      base::row("wanted_port", &AgentConfig::wanted_port),
+                      GANGRUN_EACH(base::row_if_set, AgentConfig, place_tells_end, is_fed,
+                                   serves_tunnels, sends_last_line_only),
+                      base::row("gpus", &AgentConfig::gpus));
   }
   // Whether the job has the task.
   [[nodiscard]] base::Result<> complete() const;

@@ -103,9 +103,7 @@ struct ListedKeys {
   bool more = false;
 
   static constexpr bool kIsOpen = true;
-  static constexpr auto rows() {
-    return std::tuple(base::row("keys", &ListedKeys::keys), base::row("more", &ListedKeys::more));
-  }
+  GANGRUN_ROWS(ListedKeys, keys, more);
 };
 
 // One process of the task has come to a barrier, and waits there as long as this question does.

@@ -94,15 +94,8 @@ struct YarnMasterConfig {
         base::row("secret", &YarnMasterConfig::secret),
         base::row("zookeeper_files", &YarnMasterConfig::zookeeper_files),
         base::flat_row(&YarnMasterConfig::certificate),
-        base::row("submitted", &YarnMasterConfig::submitted),
-        base::row("hadoop", &YarnMasterConfig::hadoop), base::row("user", &YarnMasterConfig::user),
-        base::row("token_service", &YarnMasterConfig::token_service),
-        base::row("principal", &YarnMasterConfig::principal),
-        base::row("krb5_config", &YarnMasterConfig::krb5_config),
-        base::row("staging_folder", &YarnMasterConfig::staging_folder),
-        base::row("history_folder", &YarnMasterConfig::history_folder),
-        base::row("nodes", &YarnMasterConfig::nodes), base::row("files", &YarnMasterConfig::files),
-        base::row("archives", &YarnMasterConfig::archives));
+        GANGRUN_EACH(base::row, YarnMasterConfig, submitted, hadoop, user, token_service, principal,
+                     krb5_config, staging_folder, history_folder, nodes, files, archives));
   }
   // The certificate's fingerprint follows from it.
   base::Result<> complete() {

@@ -58,11 +58,7 @@ struct NodeTrial {
   bool python_is_named = false;  // by the user: no other one will do
 
   static constexpr bool kIsOpen = true;
-  static constexpr auto rows() {
-    return std::tuple(base::row("places", &NodeTrial::places), base::row("user", &NodeTrial::user),
-                      base::row("python", &NodeTrial::python),
-                      base::row("python_is_named", &NodeTrial::python_is_named));
-  }
+  GANGRUN_ROWS(NodeTrial, places, user, python, python_is_named);
 
   friend bool operator==(const NodeTrial&, const NodeTrial&) = default;
 };

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/described.h"
@@ -32,13 +31,7 @@ struct OutputsConfig {
   std::optional<std::uint64_t> limit_bytes{};  // of all outputs of a run of the task
 
   static constexpr bool kIsOpen = true;
-  static constexpr auto rows() {
-    return std::tuple(base::row("folder", &OutputsConfig::folder),
-                      base::row("user", &OutputsConfig::user),
-                      base::row("hadoop", &OutputsConfig::hadoop),
-                      base::row("token_service", &OutputsConfig::token_service),
-                      base::row("limit_bytes", &OutputsConfig::limit_bytes));
-  }
+  GANGRUN_ROWS(OutputsConfig, folder, user, hadoop, token_service, limit_bytes);
 
   friend bool operator==(const OutputsConfig&, const OutputsConfig&) = default;
 };

@@ -64,10 +64,9 @@ struct Line {
   bool unknown = false;
 
   static constexpr auto rows() {
-    return std::tuple(
-        base::row_if_set("missing", &Line::missing), base::row("broken", &Line::broken),
-        base::row("url", &Line::url), base::row_if_set("version", &Line::version),
-        base::row_if_set("error", &Line::error), base::row_if_set("unknown", &Line::unknown));
+    return std::tuple(base::row_if_set("missing", &Line::missing),
+                      base::row("broken", &Line::broken), base::row("url", &Line::url),
+                      GANGRUN_EACH(base::row_if_set, Line, version, error, unknown));
   }
 };
 

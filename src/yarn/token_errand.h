@@ -28,12 +28,8 @@ struct TokenErrand {
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
-    return std::tuple(
-        base::row("hadoop", &TokenErrand::hadoop), base::row("user", &TokenErrand::user),
-        base::row("principal", &TokenErrand::principal), base::row("keytab", &TokenErrand::keytab),
-        base::row("krb5_config", &TokenErrand::krb5_config),
-        base::row("file_systems", &TokenErrand::file_systems),
-        base::row("output", &TokenErrand::output));
+    return std::tuple(GANGRUN_EACH(base::row, TokenErrand, hadoop, user, principal, keytab,
+                                   krb5_config, file_systems, output));
   }
 
   bool operator==(const TokenErrand&) const = default;

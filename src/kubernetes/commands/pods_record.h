@@ -33,9 +33,7 @@ struct PodsRecord {
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
     return std::tuple(base::row("namespace", &PodsRecord::name_space),
-                      base::row("kubeconfig", &PodsRecord::kubeconfig),
-                      base::row("context", &PodsRecord::context),
-                      base::row("server", &PodsRecord::server),
+                      GANGRUN_EACH(base::row, PodsRecord, kubeconfig, context, server),
                       base::row("lease_s", &PodsRecord::lease),
                       base::late_row("stopped_by", &PodsRecord::stopped_by),
                       base::row("has_settled", &PodsRecord::has_settled),

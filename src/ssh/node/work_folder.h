@@ -4,7 +4,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "base/described.h"
@@ -56,11 +55,7 @@ class WorkFolder {
     std::int64_t changed_ns = 0;
 
     static constexpr bool kIsOpen = true;
-    static constexpr auto rows() {
-      return std::tuple(base::row("name", &Note::name), base::row("size", &Note::size),
-                        base::row("inode", &Note::inode), base::row("changed_s", &Note::changed_s),
-                        base::row("changed_ns", &Note::changed_ns));
-    }
+    GANGRUN_ROWS(Note, name, size, inode, changed_s, changed_ns);
     friend bool operator==(const Note&, const Note&) = default;
   };
   using Notes = std::map<std::string, Note>;
