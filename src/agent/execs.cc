@@ -7,7 +7,6 @@
 #include <chrono>
 #include <csignal>
 #include <set>
-#include <utility>
 
 #include "agent/exec_helper.h"
 #include "agent/image_run.h"

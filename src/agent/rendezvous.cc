@@ -1,7 +1,5 @@
 #include "agent/rendezvous.h"
 
-#include <utility>
-
 namespace gangrun::agent {
 
 namespace {

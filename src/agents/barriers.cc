@@ -1,7 +1,6 @@
 #include "agents/barriers.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"

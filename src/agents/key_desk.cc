@@ -1,7 +1,6 @@
 #include "agents/key_desk.h"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "base/described_json.h"

@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "job/described.h"
-#include "wire/answers.h"
 #include "wire/messages.h"
 #include "wire/paths.h"
 #include "wire/rendezvous_relay.h"

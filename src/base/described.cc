@@ -1,6 +1,5 @@
 #include "base/described.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/described_json.h"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/format.h"
-#include "client/text.h"
 #include "job/json_text.h"
 
 namespace gangrun::client {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <optional>
 #include <utility>
 
 #include "base/files.h"
@@ -18,14 +17,11 @@
 #include "host/local_launch.h"
 #include "job/task_id.h"
 #include "job/units.h"
-#include "jobfile/build.h"
 #include "jobfile/default_files.h"
 #include "jobfile/draft.h"
 #include "jobfile/section.h"
-#include "jobfile/shipped_files.h"
 #include "jobfile/spec_yaml.h"
 #include "net/hosts.h"
-#include "net/interfaces.h"
 
 namespace gangrun::client {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <string>
 #include <system_error>
 #include <vector>
 

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <optional>
-#include <string>
-#include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "base/sizes.h"
 
 namespace gangrun::client {
 

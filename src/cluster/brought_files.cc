@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "base/files.h"
 #include "base/format.h"

@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <utility>
-
 #include "base/files.h"
 #include "base/format.h"
 #include "base/sizes.h"

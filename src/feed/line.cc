@@ -4,8 +4,6 @@
 
 #include <utility>
 
-#include "feed/message.h"
-
 namespace gangrun::feed {
 
 base::Result<bool> Line::send(const Message& message, int passed_fd) {

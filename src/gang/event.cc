@@ -1,7 +1,5 @@
 #include "gang/event.h"
 
-#include <string_view>
-
 #include "job/described.h"
 
 namespace gangrun::gang {

@@ -1,6 +1,5 @@
 #include "hadoop/account.h"
 
-#include <utility>
 #include <vector>
 
 #include "base/format.h"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/file_tree.h"
 #include "base/format.h"
 #include "base/unique_fd.h"
 

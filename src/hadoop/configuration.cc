@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cerrno>
-#include <utility>
 
 #include "base/files.h"
 #include "base/format.h"

@@ -3,7 +3,6 @@
 #include <proto/hadoop/yarn_records.pb.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 #include "base/format.h"

@@ -1,7 +1,5 @@
 #include "hadoop/records.h"
 
-#include <optional>
-
 #include "base/format.h"
 #include "base/strings.h"
 

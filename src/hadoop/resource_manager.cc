@@ -5,7 +5,6 @@
 #include "base/format.h"
 #include "hadoop/delegation_token.h"
 #include "hadoop/messages_internal.h"
-#include "hadoop/rpc_round.h"
 
 namespace gangrun::hadoop {
 

@@ -1,7 +1,6 @@
 #include "hadoop/sasl_handshake.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"

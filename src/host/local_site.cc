@@ -10,7 +10,6 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
-#include <utility>
 
 #include "base/files.h"
 #include "base/format.h"

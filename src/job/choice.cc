@@ -1,8 +1,6 @@
 #include "job/choice.h"
 
 #include <algorithm>
-#include <optional>
-#include <utility>
 
 #include "base/format.h"
 #include "base/letters.h"

@@ -1,7 +1,6 @@
 #include "job/described.h"
 
 #include <cstddef>
-#include <string>
 
 namespace gangrun::base {
 

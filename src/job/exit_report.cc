@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "job/described.h"
-#include "job/json_text.h"
 
 namespace gangrun::job {
 

@@ -10,8 +10,6 @@
 #include "job/task_id.h"
 #include "job/units.h"
 #include "jobfile/hosts.h"
-#include "jobfile/job_fields.h"
-#include "jobfile/ports.h"
 #include "jobfile/resources.h"
 #include "jobfile/validate.h"
 

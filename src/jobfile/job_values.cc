@@ -1,9 +1,7 @@
 #include "jobfile/job_values.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "base/format.h"
 #include "job/spec_names.h"

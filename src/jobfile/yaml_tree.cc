@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <sstream>
 #include <utility>
 

@@ -14,7 +14,6 @@
 #include "base/format.h"
 #include "base/overloaded.h"
 #include "process/proc_fs.h"
-#include "process/spawn.h"
 #include "process/starter.h"
 #include "process/wait_for.h"
 

@@ -1,6 +1,5 @@
 #include "master/master.h"
 
-#include <utility>
 #include <variant>
 
 #include "base/format.h"

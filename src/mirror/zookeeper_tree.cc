@@ -8,7 +8,6 @@
 #include "base/hex.h"
 #include "base/json.h"
 #include "base/letters.h"
-#include "job/cluster_spec.h"
 #include "job/units.h"
 #include "net/digests.h"
 

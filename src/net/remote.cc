@@ -1,4 +1,3 @@
-#include "net/asio_internal.h"
 //
 #include <openssl/ssl.h>
 

@@ -1,4 +1,3 @@
-#include "net/asio_internal.h"
 //
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -2,7 +2,6 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-#include <memory>
 #include <mutex>
 
 #include "base/format.h"

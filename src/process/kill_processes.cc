@@ -11,7 +11,6 @@
 
 #include "base/format.h"
 #include "process/proc_fs.h"
-#include "process/process_handle.h"
 #include "process/wait_for.h"
 
 namespace gangrun::process {

@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <sstream>
-#include <string>
 
 #include "base/files.h"
 #include "base/format.h"

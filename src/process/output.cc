@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <utility>
 
 #include "base/clock.h"
 #include "base/files.h"
-#include "base/format.h"
 #include "base/sizes.h"
 #include "base/strings.h"
 

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
-#include <string>
 #include <string_view>
 
 #include "base/files.h"

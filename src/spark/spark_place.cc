@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include "agents/agents.h"

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <climits>
-#include <string_view>
 #include <utility>
 
 #include "base/format.h"
-#include "base/overloaded.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
 #include "job/described.h"

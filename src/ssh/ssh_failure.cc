@@ -1,7 +1,6 @@
 #include "ssh/ssh_failure.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "base/format.h"

@@ -1,6 +1,5 @@
 #include "wire/agent_session.h"
 
-#include <string>
 #include <utility>
 
 #include "base/format.h"

@@ -1,7 +1,6 @@
 #include "wire/agent_side.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/check.h"
 #include "base/format.h"

@@ -4,7 +4,6 @@
 
 #include "base/format.h"
 #include "base/hex.h"
-#include "base/json.h"
 #include "job/cluster_spec_text.h"
 #include "job/described.h"
 #include "net/packing.h"

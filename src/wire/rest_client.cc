@@ -9,7 +9,6 @@
 #include "job/described.h"
 #include "net/http.h"
 #include "wire/paths.h"
-#include "wire/rest_bodies.h"
 
 namespace gangrun::wire {
 

@@ -1,7 +1,6 @@
 #include "yarn/node_trial.h"
 
 #include "base/format.h"
-#include "hadoop/web_hdfs.h"
 #include "yarn/cluster_checks.h"
 #include "yarn/job_access.h"
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string_view>
-#include <vector>
 
 #include "base/format.h"
 #include "base/strings.h"

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <optional>
 #include <set>
-#include <utility>
 
 #include "base/format.h"
 #include "base/json.h"

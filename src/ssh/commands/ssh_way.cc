@@ -10,7 +10,6 @@
 #include "base/format.h"
 #include "net/hosts.h"
 #include "process/spawn.h"
-#include "ssh/ssh_command.h"
 #include "ssh/ssh_failure.h"
 
 namespace gangrun::ssh::commands {

@@ -8,11 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <map>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -20,7 +16,6 @@
 #include "base/variable.h"
 #include "cluster/disk_room.h"
 #include "job/choice.h"
-#include "local/machine_gpus.h"
 #include "local/this_machine.h"
 #include "net/hosts.h"
 #include "net/interfaces.h"

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "base/described_json.h"

@@ -5,16 +5,13 @@
 #include <array>
 #include <cerrno>
 #include <memory>
-#include <string>
 
 #include "base/files.h"
 #include "base/format.h"
 #include "base/terminal_text.h"
 #include "base/unique_fd.h"
-#include "client/command.h"
 #include "client/fail.h"
 #include "client/prepare.h"
-#include "yarn/commands/yarn_doctor.h"
 #include "yarn/tensorflow_trial.h"
 
 namespace gangrun::yarn::commands {

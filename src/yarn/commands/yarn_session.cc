@@ -1,12 +1,9 @@
 #include "yarn/commands/yarn_session.h"
 
-#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -4,10 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/format.h"
 #include "base/strings.h"

@@ -12,7 +12,6 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "base/unique_fd.h"
-#include "cluster/found_outputs.h"
 #include "hadoop/configuration.h"
 #include "hadoop/file_system.h"
 #include "hadoop/token_source.h"

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <set>
-#include <utility>
 
 #include "base/files.h"
 #include "base/format.h"
