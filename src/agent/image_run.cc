@@ -231,10 +231,9 @@ base::Result<process::SpawnOptions> client_for(const wire::AgentConfig& config,
   ImageRun run;
   run.image = config.spec.image_of(task);
   // Found already where there is one; else the error says what was looked for.
-  auto engine =
-      process::find_engine(base::variable(process::kEngineVariable), base::variable("PATH"));
-  if (!engine.ok()) return engine.error().context(base::format("image: '{}'", run.image));
-  run.engine = *std::move(engine);
+  GANGRUN_ASSIGN(run.engine, process::find_engine(base::variable(process::kEngineVariable),
+                                                  base::variable("PATH"))
+                                 .context(base::format("image: '{}'", run.image)));
   run.name = containers.names.at(static_cast<std::size_t>(process));
   GANGRUN_ASSIGN(run.agent_program, own_program());
   run.working_folder = config.working_folder;

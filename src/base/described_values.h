@@ -143,9 +143,7 @@ template <Described T>
 struct JsonOf<T> {
   static Json write(const T& value) { return to_json(value); }
   static Result<> read(const Json& json, std::string_view key, T& out) {
-    auto value = from_json<T>(json);
-    if (!value.ok()) return value.error().context(key);
-    out = *std::move(value);
+    GANGRUN_ASSIGN(out, from_json<T>(json).context(key));
     return {};
   }
   static std::string words() { return "an object"; }

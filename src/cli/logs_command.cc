@@ -48,9 +48,7 @@ base::Result<cluster::LogRequest> request_of(const LogsOptions& options, base::W
   cluster::LogRequest request;
   request.times = options.timestamps;
   if (options.since) {
-    auto since = since_of(*options.since, now);
-    if (!since.ok()) return since.error().context("--since");
-    request.since = *since;
+    GANGRUN_ASSIGN(request.since, since_of(*options.since, now).context("--since"));
   }
   if (!options.task.empty()) {
     GANGRUN_ASSIGN(request.task, job::parse_task_id(options.task));
@@ -61,9 +59,7 @@ base::Result<cluster::LogRequest> request_of(const LogsOptions& options, base::W
   request.output = !options.errors_only;
   request.errors = !options.output_only;
   if (options.tail) {
-    auto lines = job::parse_count(*options.tail, 0, kMaxTail);
-    if (!lines.ok()) return lines.error().context("--tail");
-    request.tail = *lines;
+    GANGRUN_ASSIGN(request.tail, job::parse_count(*options.tail, 0, kMaxTail).context("--tail"));
   }
   return request;
 }

@@ -55,9 +55,9 @@ Result<std::vector<std::string>> read_file(const std::string& path,
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.starts_with('#')) continue;
-    auto variable = read_line(line, environment);
-    if (!variable.ok()) return variable.error().context(base::format("line {}", number));
-    variables.push_back(*std::move(variable));
+    GANGRUN_ASSIGN(std::string variable,
+                   read_line(line, environment).context(base::format("line {}", number)));
+    variables.push_back(std::move(variable));
   }
   return variables;
 }
@@ -73,9 +73,8 @@ Result<> settle_variables(RunOptions& options, const Environment& environment,
     all.insert(all.end(), variables->begin(), variables->end());
   }
   for (const std::string& text : options.flags.env) {
-    auto variable = with_value(text, environment);
-    if (!variable.ok()) return variable.error().context("-e");
-    all.push_back(*std::move(variable));
+    GANGRUN_ASSIGN(std::string variable, with_value(text, environment).context("-e"));
+    all.push_back(std::move(variable));
   }
   options.flags.env = std::move(all);
   return {};

@@ -92,8 +92,7 @@ base::Result<net::HttpResponse> WebLogin::log_in(net::FetchRequest request,
   // An answer without one is of a server, or of something between, that asks for no login.
   const std::optional<std::string> proof = negotiate_token(answer);
   if (proof && !proof->empty() && !context->established()) {
-    const auto done = context->step(*proof);
-    if (!done.ok()) return done.error().context(base::format("the login at {}", origin));
+    GANGRUN_TRY(context->step(*proof).context(base::format("the login at {}", origin)));
     if (!context->established()) {
       return base::Error{base::Code::kUnauthenticated,
                          base::format("{} wants more than one round to log in", origin)};

@@ -1,7 +1,5 @@
 #include "jobfile/described_job.h"
 
-#include <utility>
-
 #include "jobfile/plan_json.h"
 
 namespace gangrun::base {
@@ -10,9 +8,7 @@ Json JsonOf<job::JobSpec>::write(const job::JobSpec& spec) {
   return jobfile::to_json(spec, job::PlanForm::kForPrograms);
 }
 Result<> JsonOf<job::JobSpec>::read(const Json& json, std::string_view key, job::JobSpec& out) {
-  auto spec = jobfile::job_spec_from_json(json);
-  if (!spec.ok()) return spec.error().context(key);
-  out = *std::move(spec);
+  GANGRUN_ASSIGN(out, jobfile::job_spec_from_json(json).context(key));
   return {};
 }
 job::JobSpec JsonOf<job::JobSpec>::sample() {

@@ -220,9 +220,9 @@ Result<job::Restarts> parse_restarts(std::string_view text) {
   }
   restarts.max = *max;
   if (colon != std::string_view::npos) {
-    auto scope = job::choice_from<job::RestartScope>(text.substr(colon + 1));
-    if (!scope.ok()) return std::move(scope).error().context("--restarts");
-    restarts.scope = *scope;
+    GANGRUN_ASSIGN(
+        restarts.scope,
+        job::choice_from<job::RestartScope>(text.substr(colon + 1)).context("--restarts"));
   }
   return restarts;
 }

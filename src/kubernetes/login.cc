@@ -72,9 +72,10 @@ base::Result<> LoginSource::read_login() {
             return {};
           },
           [this](const TokenFile& file) -> base::Result<> {
-            auto text = base::read_file(file.path, kMaxTokenBytes);
-            if (!text.ok()) return std::move(text).error().context("while reading the token");
-            keep(remote_, bearer(base::Secret(std::move(*text))));
+            GANGRUN_ASSIGN(
+                std::string text,
+                base::read_file(file.path, kMaxTokenBytes).context("while reading the token"));
+            keep(remote_, bearer(base::Secret(std::move(text))));
             good_until_ = clock_.now() + kTokenFileAge;
             return {};
           },
@@ -124,9 +125,7 @@ base::Result<> LoginSource::take_credentials(const Credentials& credentials) {
     net::RemoteOptions options = access_.remote;
     options.certificate_pem = credentials.certificate_pem;
     options.key_pem = credentials.key_pem;
-    auto made = net::Remote::make(options);
-    if (!made.ok()) return std::move(made).error().context("what the plugin gave");
-    remote = std::move(*made);
+    GANGRUN_ASSIGN(remote, net::Remote::make(options).context("what the plugin gave"));
   }
   keep(std::move(remote), credentials.token.empty() ? "" : bearer(credentials.token));
   expires_at_ = credentials.expires_at;

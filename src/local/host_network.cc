@@ -38,9 +38,8 @@ Result<net::ChosenAddress> find_address(const std::string& master_address,
     GANGRUN_ASSIGN(chosen.address, net::local_address_toward(master_address));
     chosen.reason = base::format("from which it reaches {}", master_address);
   } else {
-    auto found = net::choose_address(net::interface_addresses(), interface);
-    if (!found.ok()) return found.error().context("interface");
-    chosen = *std::move(found);
+    GANGRUN_ASSIGN(chosen,
+                   net::choose_address(net::interface_addresses(), interface).context("interface"));
   }
   if (net::is_loopback_address(chosen.address)) {
     return base::unavailable(base::format(

@@ -25,11 +25,11 @@ zookeeper::Session::Options mirror_session(net::EventLoop& loop, const job::JobS
 base::Result<ZooKeeperPlace> zookeeper_place_of(const job::JobSpec& job,
                                                 const ZooKeeperCopyOptions& options) {
   const job::ZooKeeper& zookeeper = *job.zookeeper;
-  auto user = registry_user(options.user);
-  if (!user.ok()) return user.error().context("ZooKeeper does not show the job's registry");
+  GANGRUN_ASSIGN(std::string user,
+                 registry_user(options.user).context("ZooKeeper does not show the job's registry"));
   return ZooKeeperPlace{
       .root = zookeeper.root.empty() ? std::string(kDefaultZooKeeperRoot) : zookeeper.root,
-      .user = *std::move(user),
+      .user = std::move(user),
       .job_name = job.name,
       .job_id = options.job_id,
       .is_public = zookeeper.readable_by_all,

@@ -75,9 +75,7 @@ base::Result<Proxy> parse_proxy(const std::string& text) {
 
 base::Result<std::shared_ptr<const Remote>> Remote::make(const RemoteOptions& options) {
   auto state = std::make_unique<State>();
-  auto url = parse_url(options.url);
-  if (!url.ok()) return std::move(url).error().context("url");
-  state->url = std::move(*url);
+  GANGRUN_ASSIGN(state->url, parse_url(options.url).context("url"));
   state->address = host_port(state->url.host, state->url.port);
   state->server_name = options.server_name.empty() ? state->url.host : options.server_name;
   const auto named = parse_url("https://" + host_port(state->server_name, kDefaultPort));
@@ -89,9 +87,7 @@ base::Result<std::shared_ptr<const Remote>> Remote::make(const RemoteOptions& op
     GANGRUN_ASSIGN(state->tls, remote_tls(options));
   }
   if (!options.proxy.empty()) {
-    auto proxy = parse_proxy(options.proxy.reveal());
-    if (!proxy.ok()) return std::move(proxy).error().context("proxy");
-    state->proxy = std::move(*proxy);
+    GANGRUN_ASSIGN(state->proxy, parse_proxy(options.proxy.reveal()).context("proxy"));
   }
   return std::make_shared<const Remote>(std::move(state));
 }

@@ -150,9 +150,8 @@ Result<Hosts> hosts_of_file(std::string_view text) {
     ++number;
     const auto words = words_of(std::string_view(line).substr(0, line.find('#')));
     if (words.empty()) continue;
-    auto host = host_of_line(words);
-    if (!host.ok()) return host.error().context(base::format("line {}", number));
-    add_host(*std::move(host), hosts);
+    GANGRUN_ASSIGN(job::Host host, host_of_line(words).context(base::format("line {}", number)));
+    add_host(std::move(host), hosts);
   }
   if (hosts.empty()) return base::invalid_argument("no host is named");
   return hosts;
@@ -190,14 +189,13 @@ Result<std::optional<BatchHosts>> hosts_of_batch_system(
   BatchHosts batch;
   if (const std::string nodelist = value("SLURM_JOB_NODELIST"); !nodelist.empty()) {
     batch.source = "SLURM_JOB_NODELIST";
-    auto hosts = hosts_of_nodelist(nodelist, value("SLURM_TASKS_PER_NODE"));
-    if (!hosts.ok()) return hosts.error().context(batch.source);
-    batch.hosts = *std::move(hosts);
+    GANGRUN_ASSIGN(
+        batch.hosts,
+        hosts_of_nodelist(nodelist, value("SLURM_TASKS_PER_NODE")).context(batch.source));
   } else if (const std::string file = value("PBS_NODEFILE"); !file.empty()) {
     batch.source = "PBS_NODEFILE";
-    const auto text = read_file(file);
-    if (!text.ok()) return text.error().context(batch.source);
-    GANGRUN_ASSIGN(batch.hosts, hosts_of_names(*text).context(batch.source));
+    GANGRUN_ASSIGN(const std::string text, read_file(file).context(batch.source));
+    GANGRUN_ASSIGN(batch.hosts, hosts_of_names(text).context(batch.source));
   } else if (const std::string names = value("LSB_HOSTS"); !names.empty()) {
     batch.source = "LSB_HOSTS";
     GANGRUN_ASSIGN(batch.hosts, hosts_of_names(names).context(batch.source));

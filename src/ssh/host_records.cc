@@ -38,9 +38,8 @@ base::Result<std::vector<HostRecord>> read_host_records(const std::string& path)
   GANGRUN_ASSIGN(const base::Json json, base::parse_json(*text, kMaxBytes));
   if (!json.is_array()) return base::invalid_argument(base::format("{}: is no list", path));
   for (const base::Json& each : json) {
-    auto record = base::from_json<HostRecord>(each);
-    if (!record.ok()) return record.error().context(path);
-    records.push_back(*std::move(record));
+    GANGRUN_ASSIGN(HostRecord record, base::from_json<HostRecord>(each).context(path));
+    records.push_back(std::move(record));
   }
   return records;
 }

@@ -6,9 +6,7 @@
 namespace gangrun::yarn {
 
 base::Result<> YarnSpec::read(const base::Json& json, std::string_view key, job::JobSpec& out) {
-  auto spec = jobfile::job_spec_from_json(json, {&YarnOptions::section()});
-  if (!spec.ok()) return spec.error().context(key);
-  out = *std::move(spec);
+  GANGRUN_ASSIGN(out, jobfile::job_spec_from_json(json, {&YarnOptions::section()}).context(key));
   return {};
 }
 

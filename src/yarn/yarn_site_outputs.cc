@@ -95,8 +95,8 @@ Result<> YarnJob::remove() {
   GANGRUN_TRY(check_has_ended());
   GANGRUN_ASSIGN(const YarnPaths paths, cluster_->paths());
   for (const std::string& folder : {paths.staging(id_), paths.history(id_)}) {
-    const auto removed = cluster_->files.remove(folder, true, cluster_->clock.now() + kRemoveLimit);
-    if (!removed.ok()) return removed.error().context(base::format("{} is still there", folder));
+    GANGRUN_TRY(cluster_->files.remove(folder, true, cluster_->clock.now() + kRemoveLimit)
+                    .context(base::format("{} is still there", folder)));
   }
   return {};
 }

@@ -243,9 +243,9 @@ Result<> Submission::keep() {
       .body = {{"spec",
                 {{"activeDeadlineSeconds", (detached_lease(plan_.spec) + passed).count()}}}},
       .content_type = "application/merge-patch+json"};
-  const auto kept =
-      kubernetes::ask(loop_, *client_, std::move(request), loop_.now() + pods::kRequestLimit);
-  if (!kept.ok()) return kept.error().context("the job's deadline cannot be set");
+  GANGRUN_TRY(
+      kubernetes::ask(loop_, *client_, std::move(request), loop_.now() + pods::kRequestLimit)
+          .context("the job's deadline cannot be set"));
   return {};
 }
 

@@ -38,13 +38,11 @@ Result<std::optional<PodsRecord>> read_pods_record(const host::JobPaths& paths) 
   const std::string path = record_path(paths);
   if (::access(path.c_str(), F_OK) != 0) return std::optional<PodsRecord>();
   GANGRUN_ASSIGN(const std::string text, base::read_file(path, kMaxBytes));
-  const auto json = base::parse_json(text, kMaxBytes);
-  if (!json.ok()) return json.error().context(path);
-  auto record = base::from_json<PodsRecord>(*json);
-  if (!record.ok()) return record.error().context(path);
+  GANGRUN_ASSIGN(const base::Json json, base::parse_json(text, kMaxBytes).context(path));
+  GANGRUN_ASSIGN(PodsRecord record, base::from_json<PodsRecord>(json).context(path));
   const auto stopped_by = base::read_file(stop_path(paths), kMaxBytes);
-  if (stopped_by.ok()) record->stopped_by = *stopped_by;
-  return std::optional(*std::move(record));
+  if (stopped_by.ok()) record.stopped_by = *stopped_by;
+  return std::optional(std::move(record));
 }
 
 Result<> write_stop(const host::JobPaths& paths, const std::string& by) {

@@ -41,9 +41,8 @@ Result<std::string> find_hosts(job::JobSpec& spec, const client::Context& contex
   if (!hostfile.empty()) {
     auto text = read(client::in_folder(context.folder, hostfile));
     if (!text.ok()) return client::as_bad_input(text.error().context("hostfile"));
-    auto hosts = ssh::hosts_of_file(*text);
-    if (!hosts.ok()) return hosts.error().context(base::format("hostfile {}", hostfile));
-    spec.hosts = std::move(*hosts);
+    GANGRUN_ASSIGN(spec.hosts,
+                   ssh::hosts_of_file(*text).context(base::format("hostfile {}", hostfile)));
     source = hostfile;
   } else {
     auto batch = ssh::hosts_of_batch_system(context.environment, read);
@@ -114,9 +113,7 @@ Result<client::Examination> examine(const HostsToExamine& options, client::Conte
     return base::invalid_argument("--hostfile is not allowed beside --hosts; allowed: one of them");
   }
   if (!names.empty()) {
-    auto hosts = jobfile::hosts_from(names);
-    if (!hosts.ok()) return hosts.error().context("--hosts");
-    spec.hosts = *std::move(hosts);
+    GANGRUN_ASSIGN(spec.hosts, jobfile::hosts_from(names).context("--hosts"));
   }
   const auto source = find_hosts(spec, context);
   if (!source.ok()) return source.error();
