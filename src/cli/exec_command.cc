@@ -36,12 +36,9 @@ client::Command exec_command() {
           "and\n"
           "environment, and ends with the task and with this command. Without a command, it is a "
           "shell.\nIts exit status is that of gangrun; 125 is an error of gangrun's own, 126 and "
-          "127 a "
-          "command\nthat cannot be started or is not there. JOB is an id, the unambiguous "
-          "beginning of "
-          "one, or\nlast; without it, the last one. TASK is like worker:0; a job's only task needs "
-          "no "
-          "name.\n\n"
+          "127 a command\nthat cannot be started or is not there. JOB is an id, the unambiguous "
+          "beginning of one, or\nlast; without it, the last one. TASK is like worker:0; a job's "
+          "only task needs no name.\n\n"
           "Examples:\n  gangrun exec worker:0\n  gangrun exec worker:0 -- nvidia-smi\n",
       .action = acts(options, exec)};
 }

@@ -170,11 +170,9 @@ client::Command fetch_command() {
       .footer =
           "Outputs are files that tasks have written where they are removed with the job: in pods, "
           "on hosts\nthat ssh reaches, and in containers of YARN. They are fetched before that. "
-          "What "
-          "is on HDFS, or was\nleft on a host of ssh because it was over outputs_limit or could "
-          "not "
-          "be brought, is brought now.\nJOB is an id, the unambiguous beginning of one, or last; "
-          "without it, the last one. TASK is like\nworker:0, or a host after JOB.\n\n"
+          "What is on HDFS, or was\nleft on a host of ssh because it was over outputs_limit or "
+          "could not be brought, is brought now.\nJOB is an id, the unambiguous beginning of one, "
+          "or last; without it, the last one. TASK is like\nworker:0, or a host after JOB.\n\n"
           "Example:\n  gangrun fetch worker:0 --to results\n",
       .action = acts(options, fetch)};
 }

@@ -146,8 +146,7 @@ client::Command logs_command() {
       .footer =
           "What tasks wrote to standard error is printed on standard error, everything else on "
           "standard output.\nJOB is an id, the unambiguous beginning of one, or last; without it, "
-          "the "
-          "last one. TASK is like worker:0.\n\n"
+          "the last one. TASK is like worker:0.\n\n"
           "Examples:\n  gangrun logs -f --tail 20 worker:0\n  gangrun logs last > all.txt 2>&1\n",
       .action = acts(options, logs)};
 }

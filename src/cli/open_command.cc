@@ -223,9 +223,8 @@ client::Command open_command() {
                     {"--json", &options->json, "", "Print the address as a JSON object"}},
           .footer =
               "Prints the address when the task listens, and serves it on 127.0.0.1 until Ctrl-C "
-              "or\nthe "
-              "end of the job. TASK is like worker:0 (default: tensorboard).\nJOB is an id, the "
-              "unambiguous beginning of one, or last; without it, the last one.\n\n"
+              "or\nthe end of the job. TASK is like worker:0 (default: tensorboard).\nJOB is an "
+              "id, the unambiguous beginning of one, or last; without it, the last one.\n\n"
               "Example:\n  gangrun open --port 6006\n",
           .action = acts(options, open)};
 }

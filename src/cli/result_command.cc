@@ -84,8 +84,7 @@ client::Command result_command() {
           .footer =
               "A task's result is what it writes to the file that GANGRUN_RESULT_FILE names, at "
               "most\n256 MiB. JOB is an id, the unambiguous beginning of one, or last; without it, "
-              "the last "
-              "one. TASK\nis like worker:0.\n\n"
+              "the last one. TASK\nis like worker:0.\n\n"
               "Example:\n  gangrun result worker:0 -o accuracy.json\n",
           .action = acts(options, result)};
 }

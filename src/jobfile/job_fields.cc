@@ -55,9 +55,8 @@ constexpr FieldRow<job::JobSpec> kTimeoutsFields[] = {
         .min = 1,
         .is_always_written = true,
         .reference = "on a cluster: the longest time that containers are held while others are "
-                     "missing, before they "
-                     "are released and requested again; on Kubernetes it starts with the last pod "
-                     "that got a node; more than 0",
+                     "missing, before they are released and requested again; on Kubernetes it "
+                     "starts with the last pod that got a node; more than 0",
     }),
     field_of<&job::JobSpec::timeouts, &job::Timeouts::roll_call>({
         .key = "roll_call",
@@ -85,8 +84,7 @@ constexpr FieldRow<job::JobSpec> kTimeoutsFields[] = {
         .min = 1,
         .is_always_written = true,
         .reference = "the longest time that a type with `min_instances` waits for missing tasks, "
-                     "or one with spares "
-                     "for a late task; more than 0",
+                     "or one with spares for a late task; more than 0",
     }),
     field_of<&job::JobSpec::timeouts, &job::Timeouts::master_lost>({
         .key = "master_lost",
@@ -275,8 +273,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .reference = "the most that each host of `ssh` brings of a copied folder where no "
                      "`outputs` are named, which keeps the rest for a day, for `gangrun fetch`; on "
                      "YARN and Kubernetes, the most that each task's `outputs` may have: on YARN "
-                     "the rest goes with its "
-                     "container, from a pod with more nothing is brought",
+                     "the rest goes with its container, from a pod with more nothing is brought",
         .default_words = "256 MiB on a host, no limit on YARN and Kubernetes",
     }),
     field_of<&job::JobSpec::keep_folders>({

@@ -124,8 +124,7 @@ base::Result<> check_plain(const Access& access, const net::Url& url) {
   if (is_local && std::holds_alternative<std::monostate>(access.login)) return {};
   return base::invalid_argument(
       base::format("{}: server {} has no TLS; allowed is https://, or http:// to this machine "
-                   "(127.0.0.1) with a "
-                   "user who has no token, password or plugin",
+                   "(127.0.0.1) with a user who has no token, password or plugin",
                    access.source, shown(net::origin_of(url))));
 }
 

@@ -139,8 +139,7 @@ Result<WorkerPod> worker_pod(const std::optional<std::string>& text) {
   if (containers == spec.end() || !containers->is_array() || containers->empty() ||
       !containers->front().is_object()) {
     return refused("--pod-file",
-                   "has no container; the first one of spec.containers is the "
-                   "worker's");
+                   "has no container; the first one of spec.containers is the worker's");
   }
   erase_script(spec);
   Json& first = spec["containers"].front();

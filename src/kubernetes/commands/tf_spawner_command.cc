@@ -109,8 +109,7 @@ Result<> keep_from_others(const TfSpawnerOptions& options, const std::string& ta
   const std::string whose =
       taken->tag.empty() ? "somebody else's" : base::format("of the run '{}'", taken->tag);
   context.console.err(base::format(
-      "{} is {}; this run's pods and services are called {} and so "
-      "on, its config map {}\n",
+      "{} is {}; this run's pods and services are called {} and so on, its config map {}\n",
       to_string(*taken), whose, launch.names.pods.begin()->second, launch.names.script_config_map));
   return {};
 }

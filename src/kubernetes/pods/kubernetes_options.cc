@@ -212,8 +212,7 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
             "what schedules the pods all or nothing: `kueue`, `volcano`, `workload` (the API "
             "server's own), `hold` (a pod runs as soon as it has a node; if some have one and no "
             "other pod gets one for `timeouts.hold`, all are deleted and created again), or "
-            "`auto`: "
-            "what the cluster has",
+            "`auto`: what the cluster has",
     }),
     own_section_field<jobfile::read_pod, as_it_is, &KubernetesOptions::pod>({
         .key = "pod",

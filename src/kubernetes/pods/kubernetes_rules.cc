@@ -226,8 +226,7 @@ Found check_pod_name(const JobSpec& job, const TaskSpec& task) {
   const std::size_t rest = kIdTagBytes + 2 + index.size();
   if (name + rest + task.type.size() <= kMaxLabelBytes) return std::nullopt;
   const std::string sum = base::format(
-      "the pod of {}:{} would have a name of {} characters, of which Kubernetes "
-      "allows {}",
+      "the pod of {}:{} would have a name of {} characters, of which Kubernetes allows {}",
       task.type, index, name + rest + task.type.size(), kMaxLabelBytes);
   // The length of what is put in front of a digit.
   const std::size_t prefix = name - job.name.size();

@@ -33,10 +33,9 @@ constexpr int kThreads = 2;
 
 // The words after the folder are the requested paths; those that are there take their place.
 constexpr const char* kScript =
-    "cd \"$0\" || exit 9; n=$#; for p do "
-    "if [ -e \"$p\" ] || [ -L \"$p\" ]; then set -- \"$@\" \"$p\"; "
-    "else echo \"gangrun-missing:$p\" >&2; fi; done; shift $n; "
-    "[ $# -eq 0 ] || exec tar -cf - -- \"$@\"";
+    "cd \"$0\" || exit 9; n=$#; for p do if [ -e \"$p\" ] || [ -L \"$p\" ]; then set -- \"$@\" "
+    "\"$p\"; else echo \"gangrun-missing:$p\" >&2; fi; done; shift $n; [ $# -eq 0 ] || exec tar "
+    "-cf - -- \"$@\"";
 
 std::string folder_name(const job::TaskId& task) {
   return base::format("{}-{}", task.type, task.index);
