@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "hadoop/rpc_round.h"
 #include "net/fetch.h"
+#include "net/hosts.h"
 
 namespace gangrun::hadoop {
 
