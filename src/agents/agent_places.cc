@@ -1,6 +1,5 @@
 #include "agents/agent_places.h"
 
-#include <tuple>
 #include <utility>
 
 #include "base/described_json.h"
@@ -15,7 +14,7 @@ struct CalledAt {
   wire::ControlPlace control;
 
   static constexpr bool kIsOpen = true;
-  static constexpr auto rows() { return std::tuple(base::row("control", &CalledAt::control)); }
+  GANGRUN_ROWS(CalledAt, control);
 };
 
 }  // namespace

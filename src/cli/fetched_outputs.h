@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/described.h"
@@ -19,9 +18,7 @@ struct FetchedOutput {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
 
-  static constexpr auto rows() {
-    return std::tuple(GANGRUN_EACH(base::row, FetchedOutput, task, name, files, bytes));
-  }
+  GANGRUN_ROWS(FetchedOutput, task, name, files, bytes);
 
   friend bool operator==(const FetchedOutput&, const FetchedOutput&) = default;
 };

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "base/described.h"
@@ -68,9 +67,7 @@ struct BroughtRest {
   std::string failure{};
   std::string remark{};  // on what cannot be brought at all; empty: nothing
 
-  static constexpr auto rows() {
-    return std::tuple(GANGRUN_EACH(base::row, BroughtRest, host, files, bytes, failure, remark));
-  }
+  GANGRUN_ROWS(BroughtRest, host, files, bytes, failure, remark);
 };
 
 // How a place starts a job.

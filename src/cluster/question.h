@@ -65,7 +65,7 @@ struct Answer {
   std::vector<TaskAnswer> tasks;
 
   static constexpr bool kIsOpen = true;
-  static constexpr auto rows() { return std::tuple(base::row("tasks", &Answer::tasks)); }
+  GANGRUN_ROWS(Answer, tasks);
 };
 
 using OnAnswer = std::function<void(Answer)>;

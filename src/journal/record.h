@@ -58,7 +58,7 @@ struct SpecRecord {
   job::JobSpec spec;
 
   static constexpr std::string_view kName = "spec";
-  static constexpr auto rows() { return std::tuple(base::row("spec", &SpecRecord::spec)); }
+  GANGRUN_ROWS(SpecRecord, spec);
 
   friend bool operator==(const SpecRecord&, const SpecRecord&) = default;
 };
@@ -106,7 +106,7 @@ struct RecordOfStatus {
   job::JobStatus status;
 
   static constexpr std::string_view kName = kIs.text;
-  static constexpr auto rows() { return std::tuple(base::row("status", &RecordOfStatus::status)); }
+  GANGRUN_ROWS(RecordOfStatus, status);
 
   friend bool operator==(const RecordOfStatus&, const RecordOfStatus&) = default;
 };

@@ -28,7 +28,7 @@ struct ErrorBody {
   ToldError error;
 
   static constexpr bool kIsOpen = true;
-  static constexpr auto rows() { return std::tuple(base::row("error", &ErrorBody::error)); }
+  GANGRUN_ROWS(ErrorBody, error);
 };
 
 // The message in a body of at most that many bytes. None: it is another body.

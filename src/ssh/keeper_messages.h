@@ -148,10 +148,7 @@ struct StartMessage {
   base::Json agent_config;
 
   static constexpr std::string_view kName = "start";
-  static constexpr auto rows() {
-    return std::tuple(GANGRUN_EACH(base::row, StartMessage, agent, task, attempt, gpus, wanted_port,
-                                   containers, agent_config));
-  }
+  GANGRUN_ROWS(StartMessage, agent, task, attempt, gpus, wanted_port, containers, agent_config);
 };
 
 // Logs are told from these offsets on.
@@ -164,10 +161,7 @@ struct AdoptMessage {
   std::uint64_t error_offset = 0;
 
   static constexpr std::string_view kName = "adopt";
-  static constexpr auto rows() {
-    return std::tuple(GANGRUN_EACH(base::row, AdoptMessage, agent, task, attempt, handle,
-                                   out_offset, error_offset));
-  }
+  GANGRUN_ROWS(AdoptMessage, agent, task, attempt, handle, out_offset, error_offset);
 };
 
 struct ReleaseOthersMessage {
@@ -257,7 +251,7 @@ struct EndMessage {
   Kept kept = Kept::kNothing;
 
   static constexpr std::string_view kName = "end";
-  static constexpr auto rows() { return std::tuple(base::row("kept", &EndMessage::kept)); }
+  GANGRUN_ROWS(EndMessage, kept);
 };
 
 // In place of BeginMessage: what the host has kept of a job goes.
@@ -281,7 +275,7 @@ struct WaitingMessage {
   std::string reason;
 
   static constexpr std::string_view kName = "waiting";
-  static constexpr auto rows() { return std::tuple(base::row("reason", &WaitingMessage::reason)); }
+  GANGRUN_ROWS(WaitingMessage, reason);
 };
 
 struct AllocatedMessage {
@@ -301,9 +295,7 @@ struct EndedMessage {
   std::optional<job::RunEnd> run{};  // what the agent could not tell its master
 
   static constexpr std::string_view kName = "ended";
-  static constexpr auto rows() {
-    return std::tuple(GANGRUN_EACH(base::row, EndedMessage, agent, why, out_size, error_size, run));
-  }
+  GANGRUN_ROWS(EndedMessage, agent, why, out_size, error_size, run);
 };
 
 // Logs of these agents were removed there: what they write from now on comes no more. Or the whole
@@ -321,7 +313,7 @@ struct LogsTakenMessage {
   std::uint64_t bytes = 0;
 
   static constexpr std::string_view kName = "logs_taken";
-  static constexpr auto rows() { return std::tuple(base::row("bytes", &LogsTakenMessage::bytes)); }
+  GANGRUN_ROWS(LogsTakenMessage, bytes);
 };
 
 // The keeper was told to go, and lets the job go: another one can have it.
@@ -335,7 +327,7 @@ struct RefusedMessage {
   std::string detail;
 
   static constexpr std::string_view kName = "refused";
-  static constexpr auto rows() { return std::tuple(base::row("detail", &RefusedMessage::detail)); }
+  GANGRUN_ROWS(RefusedMessage, detail);
 };
 
 using KeeperMessage =

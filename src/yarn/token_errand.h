@@ -2,7 +2,6 @@
 
 #include <map>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/clock.h"
@@ -27,10 +26,7 @@ struct TokenErrand {
   std::string output;  // the file into which the tokens go, for its owner only
 
   static constexpr bool kIsOpen = true;
-  static constexpr auto rows() {
-    return std::tuple(GANGRUN_EACH(base::row, TokenErrand, hadoop, user, principal, keytab,
-                                   krb5_config, file_systems, output));
-  }
+  GANGRUN_ROWS(TokenErrand, hadoop, user, principal, keytab, krb5_config, file_systems, output);
 
   bool operator==(const TokenErrand&) const = default;
 };
