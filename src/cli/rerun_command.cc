@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "cli/commands.h"
+#include "client/place.h"
 #include "client/prepare.h"
 #include "client/run_record.h"
 #include "client/start_job.h"

@@ -45,7 +45,9 @@ base::Json command_json(const job::Command& command);
 // The row of what `At::in(owner)` refers to, which `kRead` takes from a job file, and `kWrite` puts
 // into a plan, whose form it may ask for.
 template <typename Owner, typename At, auto kRead, auto kWrite>
-constexpr FieldRow<Owner> own_field_at(FieldInfo info) {
+constexpr FieldRow<Owner> own_field_at(FieldInfo info,
+                                       base::Result<std::string> (*take)(std::string_view,
+                                                                         Owner&) = nullptr) {
   return own_field<Owner>(
       info, [](const Field& field, Owner& owner) { return kRead(field, At::in(owner)); },
       [](const Owner& owner, job::PlanForm form) -> base::Json {
@@ -55,7 +57,8 @@ constexpr FieldRow<Owner> own_field_at(FieldInfo info) {
         } else {
           return kWrite(At::in(owner));
         }
-      });
+      },
+      take);
 }
 
 // The row of a member.

@@ -51,8 +51,10 @@ constexpr auto section_field(FieldInfo info) {
   return field_detail::row_at<job::JobSpec, field_detail::InSection<kFirst, kRest...>>(info);
 }
 template <auto kRead, auto kWrite, auto kMember>
-constexpr auto own_section_field(FieldInfo info) {
-  return own_field_at<job::JobSpec, field_detail::InSection<kMember>, kRead, kWrite>(info);
+constexpr auto own_section_field(FieldInfo info,
+                                 base::Result<std::string> (*take)(std::string_view,
+                                                                   job::JobSpec&) = nullptr) {
+  return own_field_at<job::JobSpec, field_detail::InSection<kMember>, kRead, kWrite>(info, take);
 }
 
 }  // namespace gangrun::jobfile

@@ -126,15 +126,14 @@ Result<std::vector<int>> counts_of(std::string_view tasks_per_node) {
   if (tasks_per_node.empty()) return counts;
   for (const std::string& part : base::split(tasks_per_node, ',')) {
     const std::size_t open = part.find("(x");
-    const auto count = job::parse_count(part.substr(0, open), 1, job::kMaxTasks);
-    if (!count.ok()) return count.error();
+    GANGRUN_ASSIGN(const int count, job::parse_count(part.substr(0, open), 1, job::kMaxTasks));
     int times = 1;
     if (open != std::string::npos) {
       const std::string repeated = part.substr(open + 2);
       GANGRUN_ASSIGN(times, job::parse_count(repeated.substr(0, repeated.find(')')), 1,
                                              static_cast<int>(kMaxListed)));
     }
-    counts.insert(counts.end(), static_cast<std::size_t>(times), *count);
+    counts.insert(counts.end(), static_cast<std::size_t>(times), count);
     if (counts.size() > kMaxListed) return too_many();
   }
   return counts;

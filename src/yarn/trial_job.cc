@@ -175,9 +175,8 @@ void Run::look_for_kept_lines() {
 Result<> Run::wait_for_yarn(base::Instant deadline) {
   hadoop::ResourceManagerClient manager(configuration_, account_);
   while (true) {
-    const auto report = manager.report(id_, deadline);
-    if (!report.ok()) return report.error();
-    if (hadoop::is_final(report->state)) return {};
+    GANGRUN_ASSIGN(const auto report, manager.report(id_, deadline));
+    if (hadoop::is_final(report.state)) return {};
     if (clock_.now() >= deadline) {
       return base::deadline_exceeded(base::format("YARN does not say that {} has ended", text_));
     }

@@ -11,12 +11,10 @@ namespace {
 using base::Json;
 using base::Result;
 using job::JobSpec;
-using job::PlanForm;
 using jobfile::Field;
 using jobfile::FieldRow;
 using jobfile::FlagForms;
 using jobfile::one_value;
-using jobfile::own_field;
 using jobfile::own_section_field;
 using jobfile::plain_json;
 using jobfile::section_field;
@@ -119,7 +117,7 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .schema =
             R"({"oneOf": [{"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}, {"type": "null"}]})",
     }),
-    own_field<JobSpec>(
+    own_section_field<read_texts, plain_json, &KubernetesOptions::node_selector>(
         {
             .key = "node_selector",
             .about = "Labels of the nodes that the pods may run on",
@@ -131,12 +129,6 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
             .reference = "a map: labels of the nodes that the pods may run on",
             .default_words = "none",
             .schema = R"({"$ref": "#/$defs/labels"})",
-        },
-        [](const Field& field, JobSpec& job) {
-          return read_texts(field, edit_kubernetes(job).node_selector);
-        },
-        [](const JobSpec& job, PlanForm /*form*/) {
-          return plain_json(kubernetes_of(job).node_selector);
         },
         take_node_label),
     own_section_field<read_maps, plain_json, &KubernetesOptions::tolerations>({

@@ -115,8 +115,7 @@ Result<client::Examination> examine(const HostsToExamine& options, client::Conte
   if (!names.empty()) {
     GANGRUN_ASSIGN(spec.hosts, jobfile::hosts_from(names).context("--hosts"));
   }
-  const auto source = find_hosts(spec, context);
-  if (!source.ok()) return source.error();
+  GANGRUN_TRY(find_hosts(spec, context));
   job::TaskSpec task;
   task.type = "worker";
   task.command.words = {"true"};
