@@ -11,8 +11,7 @@ namespace gangrun::base {
 template <>
 struct RowsOf<process::Usage> {
   static constexpr auto rows() {
-    return std::tuple(late_row("memory_bytes", &process::Usage::memory_bytes),
-                      late_row("cpu_seconds", &process::Usage::cpu_seconds));
+    return std::tuple(GANGRUN_EACH(late_row, process::Usage, memory_bytes, cpu_seconds));
   }
 };
 

@@ -31,9 +31,7 @@ struct RowsOf<hadoop::LocalResource> {
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
     using Resource = hadoop::LocalResource;
-    return std::tuple(row("scheme", &Resource::scheme), row("host", &Resource::host),
-                      row("port", &Resource::port), row("path", &Resource::path),
-                      row("size", &Resource::size), row("timestamp", &Resource::timestamp),
+    return std::tuple(GANGRUN_EACH(row, Resource, scheme, host, port, path, size, timestamp),
                       row("type", &Resource::type, ByNumber{}),
                       row("visibility", &Resource::visibility, ByNumber{}));
   }

@@ -15,11 +15,7 @@ namespace gangrun::base {
 
 template <>
 struct RowsOf<hadoop::FileSystem> {
-  static constexpr auto rows() {
-    using hadoop::FileSystem;
-    return std::tuple(row("scheme", &FileSystem::scheme), row("host", &FileSystem::host),
-                      row("port", &FileSystem::port), row("addresses", &FileSystem::addresses));
-  }
+  GANGRUN_ROWS(hadoop::FileSystem, scheme, host, port, addresses);
 };
 
 }  // namespace gangrun::base
