@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "net/packing.h"
+
 namespace gangrun::agents {
 namespace {
 
@@ -55,6 +57,27 @@ TEST(Starts, TellsEachTaskAnOutlineOfALargeSpec) {
   EXPECT_LT(starts.message_for({"worker", 999}, 1, 2)->size(), 300U);
   EXPECT_FALSE(
       decoded(Starts(gang_of(2), 1000).message_for({"ps", 0}, 1, 0)).cluster_spec.is_outline);
+}
+
+// These texts are put together; those of all other messages come from their rows.
+TEST(Starts, WritesWhatTheRowsOfTheMessageWrite) {
+  const auto by_rows = [](const wire::Frame& frame) {
+    return wire::encode(wire::MasterMessage(decoded(frame)));
+  };
+  const wire::Frame plain = Starts(gang_of(2)).message_for({"ps", 0}, 2, 1);
+  EXPECT_EQ(*plain, by_rows(plain));
+  for (const job::TaskId& task : {job::TaskId{"worker", 17}, job::TaskId{"tensorboard", 0}}) {
+    const wire::Frame outline = Starts(gang_of(1000), 1000).message_for(task, 2, 1);
+    EXPECT_EQ(*outline, by_rows(outline));
+  }
+  Starts starts(gang_of(1000));
+  const wire::Frame packed = starts.message_for({"ps", 0}, 2, 1);
+  const std::string spec = "\"cluster_spec\":" + starts.encoded_spec();
+  std::string expected = by_rows(packed);
+  ASSERT_NE(expected.find(spec), std::string::npos);
+  expected.replace(expected.find(spec), spec.size(),
+                   "\"packed\":\"" + net::pack(starts.encoded_spec()) + "\"");
+  EXPECT_EQ(*packed, expected);
 }
 
 TEST(Starts, ForgetsOldAttemptsAndStillTellsThem) {
