@@ -95,6 +95,33 @@ TEST(MessagesTest, EveryMasterMessageComesBackAsItWas) {
   }
 }
 
+// Recorded from 0.1.0: agents and masters of other versions send them, and expect them, as they
+// are.
+TEST(MessagesTest, FramesOf010AreReadAndWrittenByteForByte) {
+  for (const std::string frame :
+       {R"({"type":"started","attempt":1,"generation":1,"pid":4107})",
+        R"({"type":"heartbeat","memory_bytes":734003200,"cpu_seconds":12.5,"progress":true})",
+        R"({"type":"log","stream":"out","lines":["epoch 1","epoch 2"],"dropped":0})",
+        R"({"type":"port_lost","attempt":1,"generation":1})",
+        R"({"type":"rendezvous","attempt":1,"generation":1,"id":7,"action":"put",)"
+        R"("key":"global/0","value":"00ff"})"}) {
+    const auto read = decode_agent_message(frame);
+    ASSERT_TRUE(read.ok()) << frame << ": " << read.error().message;
+    EXPECT_EQ(encode(*read), frame);
+  }
+  for (const std::string frame :
+       {R"({"type":"alive"})", R"({"type":"welcome","heartbeat_ms":1000,"master_lost_ms":60000})",
+        R"({"type":"start","attempt":1,"restarts":0,"cluster_spec":{"generation":1,"tasks":)"
+        R"({"ps":["10.0.0.5:4000"],"worker":["10.0.0.6:4710","10.0.0.7:4711"]}}})",
+        R"({"type":"stop","grace_ms":30000})", R"({"type":"end","grace_ms":30000})",
+        R"({"type":"refused","reason":"the task has an open session already","retry":true})",
+        R"({"type":"rendezvous","attempt":1,"id":7,"value":"00ff","refused":""})"}) {
+    const auto read = decode_master_message(frame);
+    ASSERT_TRUE(read.ok()) << frame << ": " << read.error().message;
+    EXPECT_EQ(encode(*read), frame);
+  }
+}
+
 TEST(MessagesTest, AnOutlineComesBackAsItWas) {
   const job::ClusterSpec spec{5, {{"ps", {{"h1", 1}}}, {"worker", {{"h2", 2}, {"h3", 3}}}}};
   for (const job::TaskId& task : {job::TaskId{"worker", 1}, job::TaskId{"tensorboard", 0}}) {
