@@ -21,6 +21,8 @@ TEST(RestBodies, AreInTheDocument) {
                                   {"POST /v1/notice", base::members_of<AskedBy>()},
                                   {"PUT /v1/tasks/TYPE/INDEX", base::members_of<PlaceReport>()},
                                   {"GET /v1/tasks/TYPE/INDEX", base::members_of<TaskPlace>()},
+                                  {"GET /v1/lines", base::members_of<KeptLines>()},
+                                  {"GET /v1/lines, a line", base::members_of<KeptLine>()},
                                   {"POST /v1/join", base::members_of<JoinRequest>()},
                                   {"PUT /v1/master", base::members_of<MasterCall>()}});
 }
