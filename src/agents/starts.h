@@ -17,8 +17,9 @@ inline constexpr std::size_t kMaxPlainSpecBytes = std::size_t{4} << 10U;
 
 inline constexpr std::size_t kNoOutline = std::numeric_limits<std::size_t>::max();
 
-// The start messages of one generation. Its spec is encoded and packed once, and tasks that are
-// told the same share one message.
+// The start messages of one generation. Its spec is encoded and packed once for all agents (the
+// master's journal encodes it for itself), and tasks that are told the same share one message. An
+// outline is made for each task that gets one.
 class Starts {
  public:
   // With `outline_above`, each task is told an outline of its own where the encoded spec has more
