@@ -56,6 +56,16 @@ void expect_in_document(const std::string& path, const std::string& name) {
   expect_table_in_document(path, name, words_of_each(static_cast<const Variant*>(nullptr)));
 }
 
+// A sample of a message that has no name can be read; it is in a fuzzer's corpus, behind `prefix`.
+template <Described T>
+void expect_sample_in_corpus(const std::string& path, const std::string& prefix, const T& sample) {
+  const Json json = to_json(sample);
+  const auto back = from_json<T>(json);
+  ASSERT_TRUE(back.ok()) << back.error().message;
+  EXPECT_EQ(to_json(*back), json);
+  expect_made("fuzz/corpus/" + path, prefix + dump_json(json));
+}
+
 // A sample of each message can be read; it is in the fuzzer's corpus, behind `prefix`.
 template <typename Variant>
 void expect_samples_in_corpus(std::string_view tag, const std::string& corpus,

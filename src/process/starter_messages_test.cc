@@ -20,6 +20,11 @@ TEST(StarterMessages, AreReadAsTheyWereWritten) {
   }
 }
 
+TEST(StarterMessages, AreInTheFuzzersCorpus) {
+  base::expect_samples_in_corpus<Order>("what", "starter/order");
+  base::expect_samples_in_corpus<Report>("what", "starter/report");
+}
+
 TEST(StarterMessages, AnEndHasAStatusOrAnError) {
   EXPECT_EQ(
       to_text(Report(EndReport{.key = "worker:0/1", .status = 9, .survivors = 2, .error = {}})),

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/test_described.h"
+#include "base/test_project_files.h"
 
 namespace gangrun::wire {
 namespace {
@@ -34,8 +35,18 @@ TEST(ExecFrames, EachIsReadAsItWasWritten) {
 // Those that have a table in docs/protocols/registry.md.
 using ExecMessage = std::variant<ExecBegin, ExecWindow, ExecSignal, ExecExit>;
 
-TEST(ExecFrames, TheDocumentTellsTheirMembers) {
+TEST(ExecFrames, AreInTheDocumentAndTheFuzzersCorpus) {
   base::expect_in_document<ExecMessage>("docs/protocols/registry.md", "messages of a command");
+  const auto expect_in_corpus = [](const ExecFrame& sample) {
+    const std::string frame = to_frame(sample);
+    const auto read = parse_exec_frame(frame);
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(*read, sample);
+    base::expect_made("fuzz/corpus/exec/message_" + frame.substr(0, 1), frame);
+  };
+  for (const ExecMessage& each : base::sample_of_each(static_cast<const ExecMessage*>(nullptr))) {
+    std::visit(expect_in_corpus, each);
+  }
 }
 
 TEST(ExecFrames, AWrongOneIsRefusedInWords) {

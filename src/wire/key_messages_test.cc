@@ -7,6 +7,7 @@
 
 #include "base/described_json.h"
 #include "base/test_described.h"
+#include "wire/agent_questions.h"
 
 namespace gangrun::wire {
 namespace {
@@ -27,6 +28,16 @@ TEST(KeyMessagesTest, AreInTheDocument) {
                                   {"barrier", base::members_of<BarrierQuestion>()},
                                   {"barrier, said", base::members_of<BarrierAnswer>()},
                                   {"cancel", base::members_of<CancelQuestion>()}});
+}
+
+// The first byte of an input says which of them it is (fuzz/keys_fuzz.cc).
+TEST(KeyMessagesTest, AreInTheFuzzersCorpus) {
+  auto question = base::sample_of<KeyQuestion>();
+  question.change = 1;  // its action is a put
+  base::expect_sample_in_corpus("keys/message_kv", "\x01", question);
+  base::expect_sample_in_corpus("keys/message_barrier", "\x02", base::sample_of<BarrierQuestion>());
+  base::expect_sample_in_corpus("keys/message_result", "\x04", base::sample_of<ResultPart>());
+  base::expect_sample_in_corpus("keys/message_tokens", "\x05", base::sample_of<Tokens>());
 }
 
 TEST(KeyMessagesTest, AllComeBack) {
