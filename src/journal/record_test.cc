@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/test_described.h"
+#include "job/described.h"
 #include "journal/sample_records.h"
 
 namespace gangrun::journal {
@@ -43,6 +45,21 @@ TEST(RecordTest, EventIsAsDocumented) {
   EXPECT_EQ(record_line(record, 7),
             R"({"n":7,"kind":"event","at":5,)"
             R"("event":{"event":"started","task":"worker:1","attempt":2}})");
+}
+
+// With the least that each may have.
+TEST(RecordTest, EachEventIsInTheFuzzersCorpus) {
+  std::string segment = std::string(kHeader) + "\n";
+  std::int64_t number = 0;
+  for (const auto& event : base::sample_of_each(static_cast<const gang::Event*>(nullptr))) {
+    ++number;
+    const std::string line = record_line(EventRecord{event, base::Duration(number)}, number);
+    const auto read = parse_record(line, number);
+    ASSERT_TRUE(read.ok()) << line << ": " << read.error().message;
+    EXPECT_EQ(record_line(*read, number), line);
+    segment += line + "\n";
+  }
+  base::expect_made("fuzz/corpus/journal/each_event", segment);
 }
 
 TEST(RecordTest, NewerVersionIsToldWithBothVersions) {
