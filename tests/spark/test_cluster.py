@@ -25,6 +25,8 @@ def test_a_function_runs_in_every_node_and_returns_from_each(driver):
     assert [node["task"] for node in found] == ["worker:0", "worker:1", "worker:2"]
     assert len({json.dumps(node["spec"]) for node in found}) == 1 and len(found[0]["spec"]["worker"]) == 3
     assert all(node["given"] == 7 and node["more"] == "x" for node in found)
+    # A node's agent has joined from an executor, and has the job's keys and barriers.
+    assert all(node["keys"] == ["place/worker:0", "place/worker:1", "place/worker:2"] for node in found)
     assert driver.run("leftovers") == {"jobs": [], "threads": []}
 
 

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from living import processes_with
-from ssh_job import LIMIT_S, wait_for_nothing
+from ssh_job import LIMIT_S, TICK, wait_for_nothing
 from waiting import wait_until
 
 
@@ -21,9 +21,13 @@ def command(gangrun, home, tmp_path):
 
 
 def test_a_command_runs_on_the_host_of_the_task_and_ends_with_its_user(sshds, start, command, gangrun, home, tmp_path):
-    job = start(sshds, 1, "-r", "worker:3")
+    # Inside the tasks, the job's keys and barriers go from host to host.
+    keys = (f'set -e; test "$GANGRUN_TASK_INDEX" != 0 || "{gangrun}" kv put model/address "$GANGRUN_HOST"; "{gangrun}" barrier put --timeout 1m; '
+            f'"{gangrun}" kv get model/address > "address.$GANGRUN_TASK_INDEX"; ')
+    job = start(sshds, 1, "-r", "worker:3", command=keys + TICK)
     for index in range(3):
         job.wait_for_ticks(index)
+        assert (tmp_path / f"address.{index}").read_text().strip() == sshds.hosts.address(sshds.hosts.names[0])
     done = command("exec", "last", "worker:2", "--", "sh", "-c", "echo $GANGRUN_TASK_INDEX at $GANGRUN_HOST in $PWD; cat; echo err >&2; exit 5",
                    given="given\n")
     assert done.returncode == 5, done

@@ -26,12 +26,14 @@ def told(folder):
 
 
 def places(sc, nodes, **options):
-    """Each node's own place, and what it was given."""
+    """Each node's own place, what it was given, and the keys that all nodes have put."""
     import gangrun
 
     def place(given, more):
         found = gangrun.task.current()
-        return {"task": found.task, "spec": found.cluster_spec, "given": given, "more": more}
+        gangrun.task.kv.put(f"place/{found.task}", os.uname().nodename)
+        gangrun.task.barrier("put", timeout=60)
+        return {"task": found.task, "spec": found.cluster_spec, "given": given, "more": more, "keys": gangrun.task.kv.keys("place/")}
     return gangrun.spark.run(sc, place, (7,), nodes, kwargs={"more": "x"}, **options)
 
 
