@@ -53,6 +53,7 @@ class Request:
     args: Sequence[Any] = ()
     kwargs: Optional[Mapping[str, Any]] = None
     on: str = "local"
+    names_place: bool = True  # False: `on` is the place of jobs that name none, and the job file names none
     name: Optional[str] = None
     files: Files = None
     env: Optional[Mapping[str, str]] = None
@@ -216,7 +217,9 @@ class _Builder:
         tasks = {}
         for name, spec in specs.items():
             tasks[name] = self.task_type(name, spec, mains, payloads)
-        job: dict[str, Any] = {"name": self.request.name or name_for(mains), "on": self.request.on, "tasks": tasks}
+        job: dict[str, Any] = {"name": self.request.name or name_for(mains), "tasks": tasks}
+        if self.request.names_place:
+            job["on"] = self.request.on
         if self.request.env:
             job["env"] = _checked_env(self.request.env, "env")
         shipped = self.staging.link_files(self.files, self.request.on)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Optional, Sequence
+from typing import Mapping, Optional, Sequence
+
+from gangrun import _program, errors
 
 PLACES = ("local", "yarn", "kubernetes", "ssh")
 # Places whose master runs on this machine, and reads from it what the job needs until its end.
@@ -14,3 +16,14 @@ OTHER_TOOLS = ("local", "yarn")
 def problem_of(on: object, allowed: Sequence[str] = PLACES) -> Optional[str]:
     """Why `on` is none of these places; None where it is one."""
     return None if on in allowed else f"{on!r} is not a known place; allowed: {', '.join(allowed)}"
+
+
+def of_defaults(env: Optional[Mapping[str, str]]) -> str:
+    """The place of jobs that name none: the one of the files of defaults, which only the program reads, else this machine."""
+    if _program.environment(env).get("GANGRUN_NO_DEFAULTS"):
+        return "local"
+    place = _program.call(["default-place"], env=env).stdout.decode().strip()
+    if place not in PLACES:
+        raise errors.InvalidJob(f"on: a file of defaults says {place!r}, where `run` starts no jobs; allowed: on= with one of "
+                                f"{', '.join(PLACES)}, or defaults=False")
+    return place

@@ -389,7 +389,7 @@ class Run:
 
 
 def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, Mapping[str, _job.Main]], *,
-        args: Sequence[Any] = (), kwargs: Optional[Mapping[str, Any]] = None, on: str = "local",
+        args: Sequence[Any] = (), kwargs: Optional[Mapping[str, Any]] = None, on: Optional[str] = None,
         name: Optional[str] = None, files: _job.Files = None, env: Optional[Mapping[str, str]] = None,
         environment: Any = None, queue: Optional[str] = None, framework: Union[None, str, Sequence[str]] = None,
         restarts: Union[None, int, Mapping[str, Any]] = None, timeouts: Optional[Mapping[str, Any]] = None,
@@ -407,7 +407,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     tasks        task type → TaskSpec, or the number of tasks of that type
     main         a function, called with `args` and `kwargs`; "package.module:function"; a command as a list of words; a shell
                  line; or a mapping of task types to any of these
-    on           "local", "yarn", "kubernetes" or "ssh"
+    on           "local", "yarn", "kubernetes" or "ssh"; None: the place of the files of defaults, else "local"
     files        paths to ship to the tasks, as a list or as name in the task → path; tasks can import modules among them
     env          environment variables of the tasks
     environment  the Python environment of the tasks (gangrun.environments), for all tasks or by task type or label
@@ -424,13 +424,15 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     Raises errors.InvalidJob before anything starts; the exception that a task raised, with errors.RemoteTraceback as its
     `__cause__`; otherwise errors.JobFailed or another JobError. Ctrl-C stops the job and raises KeyboardInterrupt.
     """
-    on, client_env = "kubernetes" if on == "k8s" else on, _program.with_defaults(client_env, defaults)
+    client_env = _program.with_defaults(client_env, defaults)
+    names_place = on is not None
+    on = _places.of_defaults(client_env) if on is None else "kubernetes" if on == "k8s" else on
     own = {"framework": framework, "restarts": restarts, "timeouts": timeouts, "success": success, "outputs": outputs,
            "outputs_limit": outputs_limit, "keep_folders": keep_folders, "log_limit": log_limit}
     keys = _job_keys.keys_of(on, job, own, queue=queue, kubernetes=kubernetes, yarn=yarn, principal=principal, keytab=keytab,
                              run_as=run_as, hosts=hosts, hostfile=hostfile, ssh_config=ssh_config)
-    request = _job.Request(tasks=tasks, main=main, args=args, kwargs=kwargs, on=on, name=name, files=files, env=env,
-                           environment=environment, keys=keys, own_folder=bool(keys.pop(_job.OWN_FOLDER, False)))
+    request = _job.Request(tasks=tasks, main=main, args=args, kwargs=kwargs, on=on, names_place=names_place, name=name,
+                           files=files, env=env, environment=environment, keys=keys, own_folder=bool(keys.pop(_job.OWN_FOLDER, False)))
     kind = "none" if detach else _display.kind_of(display, block)
     shown = _display.make(kind)
     told = _progress.Progress(_display.progress(shown) if shown is not None else None, display is None)

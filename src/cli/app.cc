@@ -13,12 +13,14 @@
 #include "cli/forgotten_dashes.h"
 #include "cli/help.h"
 #include "client/command.h"
+#include "client/default_files.h"
 #include "client/place.h"
 #include "client/prepare.h"
 #include "host/processes.h"
 #include "job/choice.h"
 #include "job/spec_names.h"
 #include "job/units.h"
+#include "jobfile/default_files.h"
 #include "places/places.h"
 
 namespace gangrun::cli {
@@ -26,6 +28,8 @@ namespace gangrun::cli {
 namespace {
 
 constexpr std::string_view kProgram = "gangrun";
+// Hidden: the place of jobs that name none. The Python package prepares a job for its place.
+constexpr std::string_view kDefaultPlaceCommand = "default-place";
 // The command whose words after "--" are that of tasks, and the one whose are another's beside one.
 constexpr std::string_view kCommandWithWords = "run";
 constexpr std::string_view kCommandBeside = "exec";
@@ -171,8 +175,18 @@ client::ExitStatus bad_usage(client::Context& context, const std::string& senten
   return client::ExitStatus::kBadInput;
 }
 
-// The processes of a detached job, which start each other (host/processes.h), and what masters have
-// done on the side.
+client::ExitStatus tell_default_place(client::Context& context) {
+  const auto place = [&]() -> base::Result<std::string> {
+    GANGRUN_ASSIGN(const auto files, client::read_default_files(context));
+    return jobfile::default_place(files, context.places.rules());
+  }();
+  if (!place.ok()) return fail(context, place.error(), client::ExitStatus::kBadInput);
+  context.console.out(*place + "\n");
+  return client::ExitStatus::kSuccess;
+}
+
+// The processes of a detached job, which start each other (host/processes.h), what masters have
+// done on the side, and what the Python package asks.
 std::optional<client::ExitStatus> run_as_process(const std::vector<std::string>& arguments,
                                                  client::Context& context) {
   const auto descriptor = [&](std::size_t position) {
@@ -195,6 +209,9 @@ std::optional<client::ExitStatus> run_as_process(const std::vector<std::string>&
                                         context.places.rules().sections(), backend_of);
     if (!ended.ok()) return fail(context, ended.error(), client::ExitStatus::kCouldNotStart);
     return client::ExitStatus::kSuccess;
+  }
+  if (arguments.size() == 1 && arguments[0] == kDefaultPlaceCommand) {
+    return tell_default_place(context);
   }
   if (arguments.size() == 2) return places::run_errand(arguments[0], arguments[1], context);
   return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/files.h"
 #include "cli/commands.h"
 #include "client/test_context.h"
 #include "places/places.h"
@@ -194,6 +195,23 @@ TEST(CommandLine, TheWordsAfterTwoDashesAreTheUsers) {
   EXPECT_EQ(run_command_line(arguments, test.context()), client::ExitStatus::kSuccess)
       << test.err();
   EXPECT_THAT(test.out(), HasSubstr("true --help --"));
+}
+
+TEST(CommandLine, ThePythonPackageAsksForThePlaceOfJobsThatNameNone) {
+  client::TestContext test(places::all());
+  client::Context& context = test.context();
+  context.environment["XDG_CONFIG_HOME"] = test.folder();
+  EXPECT_EQ(run_command_line({"default-place"}, context), client::ExitStatus::kSuccess);
+  EXPECT_EQ(test.out(), "local\n");
+  const auto write = [&](std::string_view text) {
+    EXPECT_TRUE(base::write_file_atomically(test.folder() + "/gangrun.yaml", text, 0644).ok());
+  };
+  write("on: k8s\n");
+  EXPECT_EQ(run_command_line({"default-place"}, context), client::ExitStatus::kSuccess);
+  EXPECT_EQ(test.out(), "local\nkubernetes\n");
+  write("on: yran\n");
+  EXPECT_EQ(run_command_line({"default-place"}, context), client::ExitStatus::kBadInput);
+  EXPECT_THAT(test.err(), HasSubstr("/gangrun.yaml:1:5: on: 'yran' "));
 }
 
 TEST(Fail, TellsTheErrorAndGivesItsStatus) {

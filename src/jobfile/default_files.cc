@@ -82,6 +82,15 @@ Result<> read_layer(const Layer& layer, const RulesOfPlaces& places, JobDraft& d
   return check_paths(places, draft);
 }
 
+Result<std::vector<Layer>> parse_layers(const std::vector<DefaultFile>& files) {
+  std::vector<Layer> layers;
+  for (const DefaultFile& file : files) {
+    GANGRUN_ASSIGN(YamlNode root, parse_yaml(file.text, file.path));
+    layers.push_back({file.path, std::move(root)});
+  }
+  return layers;
+}
+
 Result<JobDraft> read_layers(const std::vector<Layer>& layers, const RulesOfPlaces& places) {
   JobDraft draft;
   for (const Layer& layer : layers) GANGRUN_TRY(read_layer(layer, places, draft));
@@ -162,15 +171,21 @@ std::vector<std::string> default_keys(const RulesOfPlaces& places) {
   return keys;
 }
 
+Result<std::string> default_place(const std::vector<DefaultFile>& files,
+                                  const RulesOfPlaces& places) {
+  GANGRUN_ASSIGN(const std::vector<Layer> layers, parse_layers(files));
+  GANGRUN_ASSIGN(const JobDraft draft, read_layers(layers, places));
+  if (const PlaceRules* place = places.find(draft.spec.on)) return place->name;
+  return base::invalid_argument(
+      base::format("{}on: {}", draft.is_given("on") ? draft.origins.at("on") : std::string(),
+                   job::not_one_of(draft.spec.on, "a place", places.names()).message));
+}
+
 Result<job::JobSpec> build_over(const std::vector<DefaultFile>& files, const OverDefaults& job_file,
                                 const Flags& flags, const Defaults& facts) {
   static const RulesOfPlaces kNone;
   const RulesOfPlaces& places = facts.places == nullptr ? kNone : *facts.places;
-  std::vector<Layer> layers;
-  for (const DefaultFile& file : files) {
-    GANGRUN_ASSIGN(YamlNode root, parse_yaml(file.text, file.path));
-    layers.push_back({file.path, std::move(root)});
-  }
+  GANGRUN_ASSIGN(std::vector<Layer> layers, parse_layers(files));
   Leaving leaving(layers);
   GANGRUN_ASSIGN(JobDraft defaults, read_layers(layers, places));
   GANGRUN_ASSIGN(const std::string on, place_of(flags, job_file, defaults));

@@ -36,6 +36,10 @@ base::Result<job::JobSpec> build_over(const std::vector<DefaultFile>& files,
                                       const OverDefaults& job_file, const Flags& flags,
                                       const Defaults& facts);
 
+// The place of jobs that name none: the one that `files` say, else the one that is built in.
+base::Result<std::string> default_place(const std::vector<DefaultFile>& files,
+                                        const RulesOfPlaces& places);
+
 // The keys that a file of defaults may have, in the order of the reference.
 std::vector<std::string> default_keys(const RulesOfPlaces& places);
 

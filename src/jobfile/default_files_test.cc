@@ -162,6 +162,18 @@ TEST(DefaultFiles, ADefaultMayChooseThePlaceAndEverythingElseWinsOverIt) {
 
 // The hosts of a job file that names no place are not taken from it when a flag wins over a
 // default.
+TEST(DefaultFiles, ThePlaceOfJobsThatNameNoneIsKnownBeforeAJob) {
+  const auto place_of = [](const std::string& machine, const std::string& user) {
+    return default_place({{"/etc/gangrun.yaml", machine}, {"/home/gangrun.yaml", user}}, places());
+  };
+  EXPECT_EQ(*place_of("", ""), "local");
+  EXPECT_EQ(*place_of("on: far\n", "env: {A: b}\n"), "far");
+  EXPECT_EQ(*place_of("on: far\n", "far: {queue: a}\non: bare\n"), "bare");
+  EXPECT_THAT(place_of("on: far\n", "\non: fra\n").error().message,
+              HasSubstr("/home/gangrun.yaml:2:5: on: 'fra' "));
+  EXPECT_THAT(place_of("onn: far\n", "").error().message, HasSubstr("/etc/gangrun.yaml:1:1: "));
+}
+
 TEST(DefaultFiles, AJobFileIsNotForThePlaceOfADefault) {
   Flags flags;
   flags.job_fields["on"] = "local";
