@@ -318,13 +318,16 @@ void KubernetesTasks::ask(const std::vector<job::TaskId>& tasks, const cluster::
   std::vector<job::TaskId> there = book_.running();
   std::erase_if(there,
                 [&](const auto& task) { return std::ranges::find(tasks, task) == tasks.end(); });
-  // A command that is not told goes on: that changes nothing for the job, and a warning names it.
-  notices_.give(there, cluster::notice_by(question));
   for (const job::TaskId& task : tasks) {
     const bool is_there = std::ranges::find(there, task) != there.end();
-    on_answer(task, is_there ? base::Json()
-                             : base::Result<base::Json>(base::unavailable("its pod does not run")));
+    if (!is_there) on_answer(task, base::unavailable("its pod does not run"));
   }
+  // A command that is not told goes on: that changes nothing for the job, and a warning names it.
+  notices_.give(there, cluster::notice_by(question), question.limit,
+                [on_answer](const job::TaskId& task, const base::Result<>& told) {
+                  on_answer(task,
+                            told.ok() ? base::Result<base::Json>(base::Json()) : told.error());
+                });
 }
 
 void KubernetesTasks::settle(std::function<void()> done) {

@@ -172,11 +172,43 @@ void PodNotices::give(const std::vector<job::TaskId>& tasks, const std::string& 
   posts_.post([this] { finish(); });
 }
 
+void PodNotices::give(const std::vector<job::TaskId>& tasks, const std::string& by,
+                      std::chrono::milliseconds limit, OnTold on_told) {
+  const std::uint64_t id = next_listener_++;
+  if (!tasks.empty()) {
+    Listener& listener = listeners_[id];
+    listener.tasks = {tasks.begin(), tasks.end()};
+    listener.on_told = std::move(on_told);
+    listener.limit = loop_.after(limit, [this, id, limit] {
+      give_up(id, base::deadline_exceeded(
+                      base::format("its pod was not told within {}", base::to_words(limit))));
+    });
+  }
+  give(tasks, by);
+}
+
 void PodNotices::clear() {
   waiting_.clear();
   asked_.clear();
   failed_.clear();
   under_way_ = 0;
+  while (!listeners_.empty()) {
+    give_up(listeners_.begin()->first, {base::Code::kCancelled, "the pods of its job are removed"});
+  }
+}
+
+void PodNotices::give_up(std::uint64_t listener, const base::Error& error) {
+  const auto ended = listeners_.extract(listener);
+  for (const job::TaskId& task : ended.mapped().tasks) ended.mapped().on_told(task, error);
+}
+
+void PodNotices::tell(const job::TaskId& task, const base::Result<>& outcome) {
+  std::vector<OnTold> told;
+  for (auto& [id, listener] : listeners_) {
+    if (listener.tasks.erase(task) > 0) told.push_back(listener.on_told);
+  }
+  std::erase_if(listeners_, [](const auto& one) { return one.second.tasks.empty(); });
+  for (const OnTold& on_told : told) on_told(task, outcome);
 }
 
 void PodNotices::ask_next() {
@@ -220,6 +252,7 @@ void PodNotices::on_ended(const job::TaskId& task, const base::Result<int>& end)
   if (answer.reason.empty()) {
     logger_.info("{}: {} has its notice; {} of its processes got the signal for it", asked->by,
                  job::to_string(task), answer.signals);
+    tell(task, {});
   } else {
     fail(task, asked->by, answer.reason);
   }
@@ -236,6 +269,7 @@ void PodNotices::on_ended(const job::TaskId& task, const base::Result<int>& end)
 
 void PodNotices::fail(const job::TaskId& task, const std::string& by, const std::string& reason) {
   failed_[{by, reason}].push_back(task);
+  tell(task, base::Error{base::Code::kFailedPrecondition, reason});
 }
 
 void PodNotices::finish() {

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,13 +51,19 @@ class PodNotices {
   // Once nothing is under way any more: a sentence for each reason, with the tasks that have no
   // notice because of it. None: all have it. Never from inside a call.
   using OnDone = std::function<void(std::vector<std::string> failures)>;
+  // Whether a task has its notice; an error says why not.
+  using OnTold = std::function<void(const job::TaskId&, const base::Result<>&)>;
 
   PodNotices(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,
              const Manifests& manifests, OnDone on_done);
 
   // `by` is what it comes from: "SIGUSR1". A task whose notice is still under way gets no other.
   void give(const std::vector<job::TaskId>& tasks, const std::string& by);
-  // Gives up what is under way; nothing is told of it.
+  // Also calls `on_told` once for each of the tasks, from the loop or clear() and at the latest at
+  // `limit`: a task that has no notice by then may still get it.
+  void give(const std::vector<job::TaskId>& tasks, const std::string& by,
+            std::chrono::milliseconds limit, OnTold on_told);
+  // Gives up what is under way. Nothing is told of it but that, to each `on_told`.
   void clear();
 
  private:
@@ -65,10 +74,19 @@ class PodNotices {
     kubernetes::ActivityHandle activity;  // null: it waits for its turn
   };
 
+  // Waits for the outcomes of some tasks.
+  struct Listener {
+    std::set<job::TaskId> tasks;
+    OnTold on_told;
+    net::Timer limit;
+  };
+
   void ask_next();
   void ask(const job::TaskId& task);
   void on_ended(const job::TaskId& task, const base::Result<int>& end);
   void fail(const job::TaskId& task, const std::string& by, const std::string& reason);
+  void tell(const job::TaskId& task, const base::Result<>& outcome);
+  void give_up(std::uint64_t listener, const base::Error& error);
   void finish();
 
   net::EventLoop& loop_;
@@ -80,6 +98,8 @@ class PodNotices {
   std::map<job::TaskId, std::unique_ptr<Asked>> asked_;  // pieces of an answer find theirs here
   std::deque<job::TaskId> waiting_;
   int under_way_ = 0;
+  std::uint64_t next_listener_ = 1;
+  std::map<std::uint64_t, Listener> listeners_;
   // The tasks without a notice, by its origin and the reason.
   std::map<std::pair<std::string, std::string>, std::vector<job::TaskId>> failed_;
 };

@@ -28,6 +28,7 @@ using base::Error;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 constexpr const char* kCatchesUsr1 = "0000000180000200";
 constexpr const char* kCatchesOthers = "fffffffe7ffbfdff";
@@ -257,6 +258,18 @@ class PodNoticesTest : public testing::Test {
     for (int i = 0; i < workers; ++i) tasks.push_back({"worker", i});
     notices_.give(tasks, "SIGUSR1");
   }
+  void ask(int workers, std::chrono::milliseconds limit) {
+    std::vector<job::TaskId> tasks;
+    for (int i = 0; i < workers; ++i) tasks.push_back({"worker", i});
+    notices_.give(tasks, "SIGUSR1", limit,
+                  [this](const job::TaskId& task, const base::Result<>& told) {
+                    told_.push_back(job::to_string(task) + ": " +
+                                    (told.ok() ? "has it" : told.error().message));
+                  });
+  }
+  void wait_for_told(std::size_t count) {
+    ASSERT_TRUE(loop_.run_until([&] { return told_.size() == count; }, base::soon()));
+  }
   void wait_for_commands(std::size_t count) {
     ASSERT_TRUE(loop_.run_until([&] { return server_.commands.size() == count; }, base::soon()));
   }
@@ -269,6 +282,7 @@ class PodNoticesTest : public testing::Test {
   ExecServer server_;
   Manifests manifests_ = manifests(40);
   std::optional<std::vector<std::string>> failures_;  // all that have been told
+  std::vector<std::string> told_;                     // to whoever asked
   PodNotices notices_{loop_, log_, server_, manifests_,
                       [this](const std::vector<std::string>& failures) {
                         if (!failures_) failures_.emplace();
@@ -325,6 +339,46 @@ TEST_F(PodNoticesTest, ATaskIsNotToldAgainWhileItIsBeingTold) {
   wait_for_end();
   give(1);
   EXPECT_EQ(server_.commands.size(), 3U);
+}
+
+TEST_F(PodNoticesTest, WhoeverAsksHearsOfEachTaskWhenItIsTold) {
+  ask(2, std::chrono::minutes(1));
+  EXPECT_THAT(told_, IsEmpty());
+  server_.end(1, 3);
+  wait_for_told(1);
+  EXPECT_THAT(told_, ElementsAre("worker:1: the command for it exited with status 3"));
+  ask(1, std::chrono::minutes(1));
+  EXPECT_EQ(server_.commands.size(), 2U) << "it is being told";
+  server_.end(0, 0);
+  wait_for_told(3);
+  EXPECT_EQ(told_[1], "worker:0: has it");
+  EXPECT_EQ(told_[2], "worker:0: has it");
+  wait_for_end();
+  EXPECT_THAT(*failures_, SizeIs(1));
+}
+
+TEST_F(PodNoticesTest, WhoeverAsksHearsOfWhatIsForbiddenForAll) {
+  ask(40, std::chrono::minutes(1));
+  server_.end(0, Error{Code::kPermissionDenied, "no right to create pods/exec (pod 0)"});
+  wait_for_told(25);
+  EXPECT_THAT(told_, testing::Each(HasSubstr(": no right to create pods/exec")));
+}
+
+TEST_F(PodNoticesTest, WhoeverAsksHearsAtItsLimitOfThoseThatAreNotToldYet) {
+  ask(1, std::chrono::milliseconds(1));
+  wait_for_told(1);
+  EXPECT_THAT(told_, ElementsAre("worker:0: its pod was not told within 1 ms"));
+  server_.end(0, 0);
+  wait_for_end();
+  EXPECT_THAT(told_, SizeIs(1)) << "once";
+  EXPECT_THAT(*failures_, IsEmpty());
+}
+
+TEST_F(PodNoticesTest, WhoeverAsksHearsThatItIsGivenUp) {
+  ask(2, std::chrono::minutes(1));
+  notices_.clear();
+  EXPECT_THAT(told_, ElementsAre("worker:0: the pods of its job are removed",
+                                 "worker:1: the pods of its job are removed"));
 }
 
 TEST_F(PodNoticesTest, NobodyToTellIsAnEnd) {
