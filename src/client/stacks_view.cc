@@ -37,7 +37,8 @@ std::vector<process::StackLook> looks_of(const base::Json& said) {
 // Whether a number at `at` tells a thread or a process from another.
 bool is_of_thread(std::string_view line, std::size_t at) {
   const std::string_view before = line.substr(0, at);
-  return before.ends_with("Thread ") || before.ends_with("LWP ") || before.ends_with("TID ");
+  return before.ends_with("Thread ") || before.ends_with("LWP ") || before.ends_with("TID ") ||
+         before.ends_with("pid ");
 }
 
 // Addresses and the numbers of threads differ where the stacks are the same.
@@ -45,14 +46,18 @@ std::string without_numbers(std::string_view line) {
   std::string result;
   std::size_t at = 0;
   while (at < line.size()) {
-    const bool is_address = line.substr(at, 2) == "0x";
+    const std::string_view two = line.substr(at, 2);
+    const bool is_address = two == "0x" || two == "[<";
     const bool is_number = base::is_digit(line[at]);
     if (!is_address && !(is_number && is_of_thread(line, at))) {
       result += line[at++];
       continue;
     }
-    result += is_address ? "0x…" : "…";
-    if (is_address) at += 2;
+    if (is_address) {
+      result += two;
+      at += two.size();
+    }
+    result += "…";
     while (at < line.size() && base::is_small_hex_digit(line[at])) ++at;
   }
   return result;
@@ -62,6 +67,11 @@ std::string without_numbers(std::string_view line) {
 bool is_about_process(std::string_view line) {
   return line.starts_with("Process ") || line.starts_with("PID ") || line.starts_with("Python v") ||
          line.starts_with("[Inferior");
+}
+
+// The arguments of a system call, and where it was called, differ from process to process.
+std::string kernel_line(std::string_view line) {
+  return without_numbers(base::printable(line.substr(0, line.find(" 0x"))));
 }
 
 std::string stack_of(const process::StackLook& look) {
@@ -75,10 +85,12 @@ std::string stack_of(const process::StackLook& look) {
   if (!stack.empty()) return stack;
   if (!look.kernel.empty()) {
     for (const std::string& line : base::split(look.kernel, '\n')) {
-      stack += "    " + base::printable(line) + "\n";
+      stack += "    " + kernel_line(line) + "\n";
     }
   }
-  if (!look.trouble.empty()) stack += base::format("    ({})\n", base::printable(look.trouble));
+  if (!look.trouble.empty()) {
+    stack += base::format("    ({})\n", without_numbers(base::printable(look.trouble)));
+  }
   return stack;
 }
 

@@ -66,6 +66,32 @@ TEST(StacksView, WhoCannotBeSeenIsNamedWithTheReason) {
                               "nfs_wait\n    (neither eu-stack nor gdb)"));
 }
 
+TEST(StacksView, ProcessesThatDifferInAddressesOnlyAreShownOnce) {
+  cluster::Answer answer;
+  for (const int index : {1, 2, 3}) {
+    const std::string number = std::to_string(index);
+    base::Json waits = {
+        {"pid", index},
+        {"name", "train"},
+        {"state", "S"},
+        {"cpu_seconds", 0},
+        {"kernel", "waits in do_poll, system call 7 0x7f0" + number + " 0x1 0x7ffd" + number +
+                       "\n[<ffffffff8" + number + ">] do_poll+0x" + number + "/0x2b0"},
+        {"trouble", "eu-stack: pid " + number + ": not permitted"}};
+    if (index == 3) waits["kernel"] = "waits in do_poll, system call 0 0x7f01 0x1";
+    answer.tasks.push_back({{"worker", index}, {{"processes", {waits}}}, ""});
+  }
+  EXPECT_EQ(stacks_text(answer),
+            "worker:3  train (sleeps, 0.0 s of CPU)\n"
+            "    waits in do_poll, system call 0\n"
+            "    (eu-stack: pid …: not permitted)\n\n"
+            "worker:1-2  train (sleeps, 0.0 s of CPU)\n"
+            "    waits in do_poll, system call 7\n"
+            "    [<…>] do_poll+0x…/0x…\n"
+            "    (eu-stack: pid …: not permitted)\n\n");
+  EXPECT_THAT(stacks_json(answer).dump(), HasSubstr("0x7f01 0x1"));
+}
+
 TEST(StacksView, JsonHasAllProcessesOfAllTasks) {
   cluster::Answer answer = answer_of(1);
   answer.tasks.push_back({{"worker", 1}, nullptr, "it does not run"});
