@@ -32,8 +32,12 @@ constexpr std::size_t kMaxProcesses = 64;
 // The argument before an engine and the names of its containers, in place of processes.
 constexpr std::string_view kInContainers = "in";
 constexpr pid_t kFirstProcess = 1;  // of a container, which is ours
-// The time that the looking process may take to start and to write, beyond the limit of a look.
+// The time that a looking process, or an engine, may take to start and to hand on what it has seen.
 constexpr std::chrono::seconds kAllowance(1);
+
+std::chrono::milliseconds without_allowance(std::chrono::milliseconds limit) {
+  return std::max({limit - kAllowance, limit / 2, std::chrono::milliseconds(1)});
+}
 
 void drop_texts(process::StackLook& look) {
   look.python.clear();
@@ -56,13 +60,13 @@ Looks looks_at(const std::vector<pid_t>& pids, base::Instant deadline) {
   return seen;
 }
 
+// Ends before `limit`, as the engine takes time to start it and to hand on what it says; of a short
+// limit it has half.
 base::Result<Looks> look_inside(const std::string& engine, const std::string& container,
                                 std::chrono::milliseconds limit) {
-  // The engine takes some of the time.
-  const auto inside = std::max<std::chrono::milliseconds>(limit - kAllowance, limit / 2);
   const process::EngineQuestion question{
       .argv = {engine, "exec", container, std::string(kFirstProgram), std::string(kLookCommand),
-               std::to_string(inside.count())},
+               std::to_string(without_allowance(limit).count())},
       .max_bytes = cluster::kMaxSaidBytes};
   GANGRUN_ASSIGN(const auto answer,
                  process::ask(question, std::chrono::steady_clock::now() + limit));
@@ -106,7 +110,8 @@ void Stacks::look(std::chrono::milliseconds limit, Reply reply) {
   auto pipe = process::make_pipe();
   if (!pipe.ok()) return reply(pipe.error());
   process::SpawnOptions options;
-  options.argv = {kOwnProgram, std::string(kLookCommand), std::to_string(limit.count())};
+  const std::chrono::milliseconds own = without_allowance(limit);
+  options.argv = {kOwnProgram, std::string(kLookCommand), std::to_string(own.count())};
   if (const auto& containers = containment_.containers(); !containers.empty()) {
     // The engine's clients are all that runs here.
     options.argv.insert(options.argv.end(), {std::string(kInContainers), containers.engine});
@@ -121,7 +126,8 @@ void Stacks::look(std::chrono::milliseconds limit, Reply reply) {
   if (!child.ok()) return reply(child.error());
   look_.emplace(Look{*std::move(child), std::move(pipe->read), std::move(reply)});
   look_->readable = loop_.watch_readable(look_->output.get(), [this] { read(); });
-  look_->limit = loop_.after(limit + kAllowance, [this] {
+  // Before whoever asks gives up, so that he learns the reason.
+  look_->limit = loop_.after((own + limit) / 2, [this] {
     finish(base::deadline_exceeded("the look at its processes takes too long"));
   });
 }

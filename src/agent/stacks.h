@@ -35,8 +35,7 @@ class Stacks {
   Stacks& operator=(const Stacks&) = delete;
   ~Stacks() { end(); }
 
-  // `reply` is called once, here or later from the loop, within `limit` and a moment. One look at a
-  // time.
+  // `reply` is called once, here or later from the loop, within `limit`. One look at a time.
   void look(std::chrono::milliseconds limit, Reply reply);
   // The processes that look now, which this reaps itself.
   [[nodiscard]] std::vector<pid_t> own_children() const;

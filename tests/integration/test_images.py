@@ -111,6 +111,27 @@ def test_stacks_shows_the_processes_in_the_container(started, run_gangrun, engin
         assert process.get("native") or process.get("kernel") or process["trouble"], process
 
 
+# It starts containers, and never a command in them.
+SILENT = """#!/bin/sh
+[ "$1" = exec ] && exec sleep 600
+exec docker "$@"
+"""
+
+
+def test_stacks_names_the_container_whose_engine_does_not_answer(started, run_gangrun, engine, tmp_path, monkeypatch):
+    """The master gave up at the same time, and only told that the agent did not answer."""
+    client = tmp_path / "docker"
+    client.write_text(SILENT.replace("exec docker", f"exec {shutil.which('docker')}"))
+    client.chmod(0o755)
+    monkeypatch.setenv("GANGRUN_CONTAINER_ENGINE", str(client))
+    started("touch up; exec sleep 1000")
+    (name,) = engine.containers()
+    seen = run_gangrun("stacks", "last", "--timeout", "2s")
+    assert seen.status == 0, seen.stderr
+    assert name in seen.stdout and f"({client} exec did not answer in time)" in seen.stdout, seen.stdout
+    assert "its agent did not answer" not in seen.stdout
+
+
 # Ignores everything, and so does its child.
 STUBBORN = "trap '' TERM INT HUP; (trap '' TERM; sleep 1000) & touch up; while true; do sleep 0.1; done"
 
