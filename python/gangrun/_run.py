@@ -40,6 +40,12 @@ def _end_with_the_interpreter() -> None:
         run._clean()
 
 
+def _processes(look: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = look.get("processes", [{"trouble": look.get("trouble", "")}])
+    more = look.get("not_shown", 0)
+    return [*found, {"trouble": f"{more} more processes are not shown"}] if more else found
+
+
 class Run:
     """A handle on a job, returned by `run` and `attach`. A notebook shows it as a table of the tasks."""
 
@@ -364,12 +370,12 @@ class Run:
         """What the processes of running tasks do now, by task name; of all tasks unless some are named.
 
         Each process has "pid", "name", "state", "cpu_seconds", and "python" ("python_by" says by what), "native" or "kernel", as far
-        as it can be seen; "trouble" says why not. A task that cannot be looked at has one entry with "trouble" only. A look takes
-        at most `timeout` seconds (5).
+        as it can be seen; "trouble" says why not. A task that cannot be looked at has one entry with "trouble" only, and so has one
+        with more than 64 processes for those beyond these. A look takes at most `timeout` seconds (5).
         """
         limit = [] if timeout is None else ["--timeout", f"{max(1, round(timeout * 1000))}ms"]
         looks = self._ask(["stacks", self._id, *tasks, *limit])["tasks"]
-        return {look["task"]: look.get("processes", [{"trouble": look.get("trouble", "")}]) for look in looks}
+        return {look["task"]: _processes(look) for look in looks}
 
     def exec(self, task: str, command: Union[str, Sequence[str]], *, input: Union[None, str, bytes] = None,
              timeout: Optional[float] = None) -> _exec.Done:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import gangrun
-from gangrun import _stacks
+from gangrun import _run, _stacks
 from waiting import wait_until
 
 LIMIT_S = 60
@@ -94,12 +94,17 @@ def test_a_program_in_its_place_gets_no_signal(tmp_path):
         run.kill()
 
 
+def test_processes_beyond_the_limit_are_told():
+    assert _run._processes({"task": "worker:0", "processes": [{"pid": 9}], "not_shown": 44}) == [
+        {"pid": 9}, {"trouble": "44 more processes are not shown"}]
+
+
 HAS_A_USE = """
 import signal, sys
 sys.path.insert(0, sys.argv[1])
 signal.signal(signal.SIGURG, lambda *of: None)
 own = signal.getsignal(signal.SIGURG)
-from gangrun import _stacks
+from gangrun import _run, _stacks
 _stacks.answer()
 assert signal.getsignal(signal.SIGURG) is own
 """

@@ -27,7 +27,7 @@ namespace gangrun::agent {
 namespace {
 
 constexpr const char* kOwnProgram = "/proc/self/exe";
-// The limit for the processes of a task; only the first ones are examined.
+// The limit for the processes of a task, or of a container of it; only the first ones are examined.
 constexpr std::size_t kMaxProcesses = 64;
 // The argument before an engine and the names of its containers, in place of processes.
 constexpr std::string_view kInContainers = "in";
@@ -46,17 +46,21 @@ void drop_texts(process::StackLook& look) {
   look.trouble = "the stacks of the task's processes are too long together";
 }
 
-using Looks = std::vector<process::StackLook>;
+using Looks = process::StackLooks<>;
 
 // Beside each other: one that hangs takes its own time only.
-Looks looks_at(const std::vector<pid_t>& pids, base::Instant deadline) {
+Looks looks_at(std::vector<pid_t> pids, base::Instant deadline) {
+  Looks seen;
+  if (pids.size() > kMaxProcesses) {
+    seen.not_shown = static_cast<int>(pids.size() - kMaxProcesses);
+    pids.resize(kMaxProcesses);
+  }
   std::vector<std::future<process::StackLook>> looks;
   looks.reserve(pids.size());
   for (const pid_t pid : pids) {
     looks.push_back(std::async(std::launch::async, process::look_at_stack, pid, deadline));
   }
-  Looks seen;
-  for (auto& look : looks) seen.push_back(look.get());
+  for (auto& look : looks) seen.processes.push_back(look.get());
   return seen;
 }
 
@@ -74,8 +78,7 @@ base::Result<Looks> look_inside(const std::string& engine, const std::string& co
     return base::unavailable(base::their_words(base::trim(answer.output)));
   }
   GANGRUN_ASSIGN(const auto json, base::parse_json(answer.output, cluster::kMaxSaidBytes));
-  GANGRUN_ASSIGN(auto told, base::from_json<process::StackLooks<>>(json));
-  return std::move(told.processes);
+  return base::from_json<Looks>(json);
 }
 
 // A container that cannot be examined is told as if it were a process.
@@ -90,9 +93,10 @@ Looks looks_inside(const std::string& engine, const std::vector<std::string>& co
   for (std::size_t i = 0; i < looks.size(); ++i) {
     auto inside = looks[i].get();
     if (!inside.ok()) {
-      inside = Looks{{.name = containers[i], .trouble = inside.error().message}};
+      inside = Looks{{{.name = containers[i], .trouble = inside.error().message}}};
     }
-    std::ranges::move(*inside, std::back_inserter(seen));
+    std::ranges::move(inside->processes, std::back_inserter(seen.processes));
+    seen.not_shown += inside->not_shown;
   }
   return seen;
 }
@@ -178,16 +182,14 @@ int run_look(const std::vector<std::string>& arguments) {
       pids.push_back(static_cast<pid_t>(*pid));
     }
     if (pids.empty()) pids = process::descendants_of(kFirstProcess);
-    if (pids.size() > kMaxProcesses) pids.resize(kMaxProcesses);
-    seen = looks_at(pids, std::chrono::steady_clock::now() + time);
+    seen = looks_at(std::move(pids), std::chrono::steady_clock::now() + time);
   }
   std::size_t bytes = 0;
-  for (process::StackLook& look : seen) {
+  for (process::StackLook& look : seen.processes) {
     bytes += base::dump_json(base::to_json(look)).size();
     if (bytes > cluster::kMaxSaidBytes / 2) drop_texts(look);
   }
-  const process::StackLooks<> told{std::move(seen)};
-  std::fputs(base::dump_json(base::to_json(told)).c_str(), stdout);
+  std::fputs(base::dump_json(base::to_json(seen)).c_str(), stdout);
   return std::fflush(stdout) == 0 ? 0 : 1;
 }
 

@@ -165,11 +165,14 @@ std::string stacks_text(const cluster::Answer& answer) {
     text += base::format("{}  {} ({})\n{}\n", task_ranges(stack.tasks), stack.process,
                          activity(stack), stack.stack);
   }
-  std::map<std::string, std::vector<job::TaskId>> refused;
+  std::map<std::string, std::vector<job::TaskId>> lacks;
   for (const cluster::TaskAnswer& task : answer.tasks) {
-    if (!task.refused.empty()) refused[task.refused].push_back(task.task);
+    if (!task.refused.empty()) lacks[task.refused].push_back(task.task);
+    if (const int more = told_looks(task.said).not_shown; more > 0) {
+      lacks[base::format("{} more processes are not shown", more)].push_back(task.task);
+    }
   }
-  for (const auto& [why, tasks] : refused) {
+  for (const auto& [why, tasks] : lacks) {
     text += base::format("{}: {}\n", task_ranges(tasks), base::printable(why));
   }
   return text;

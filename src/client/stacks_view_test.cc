@@ -6,6 +6,7 @@
 namespace gangrun::client {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -100,6 +101,15 @@ TEST(StacksView, JsonHasAllProcessesOfAllTasks) {
   EXPECT_EQ(json.at("tasks")[0].at("task"), "worker:0");
   EXPECT_EQ(json.at("tasks")[0].at("processes")[0].at("pid"), 100);
   EXPECT_EQ(json.at("tasks")[1].at("trouble"), "it does not run");
+}
+
+TEST(StacksView, ProcessesBeyondTheLimitAreCounted) {
+  cluster::Answer answer = answer_of(3);
+  for (const std::size_t task : {0U, 2U}) answer.tasks[task].said["not_shown"] = 44;
+  EXPECT_THAT(stacks_text(answer), EndsWith("\nworker:0,2: 44 more processes are not shown\n"));
+  const base::Json json = stacks_json(answer);
+  EXPECT_EQ(json.at("tasks")[0].at("not_shown"), 44);
+  EXPECT_FALSE(json.at("tasks")[1].contains("not_shown"));
 }
 
 TEST(StacksView, WhatIsNoAnswerShowsNothing) {

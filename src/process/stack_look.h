@@ -44,14 +44,20 @@ struct StackLook {
   }
 };
 
+// The limit of the kernel for the processes of a host.
+inline constexpr int kMaxHostProcesses = 4'194'304;
+
 // The answer to that question. Whoever hands looks on takes them as base::Json.
 template <typename Look = StackLook>
 struct StackLooks {
   std::vector<Look> processes{};
+  int not_shown = 0;  // the number of further processes
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
-    return std::tuple(base::row("processes", &StackLooks::processes));
+    return std::tuple(
+        base::row("processes", &StackLooks::processes),
+        base::row_if_set("not_shown", &StackLooks::not_shown, base::Range{0, kMaxHostProcesses}));
   }
 };
 
