@@ -1,10 +1,12 @@
 #include "process/stack_look.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <chrono>
 #include <climits>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -29,10 +31,11 @@ std::string proc_file(pid_t pid, std::string_view name) {
   return std::string(base::trim(read_proc(pid, name)));
 }
 
-std::string program_of(pid_t pid) {
+// The path that "exe" or "cwd" of a process leads to.
+std::string linked_path(pid_t pid, std::string_view name) {
   std::array<char, PATH_MAX> path{};
   const ssize_t size =
-      ::readlink(base::format("/proc/{}/exe", pid).c_str(), path.data(), path.size() - 1);
+      ::readlink(base::format("/proc/{}/{}", pid, name).c_str(), path.data(), path.size() - 1);
   return size > 0 ? std::string(path.data(), static_cast<std::size_t>(size)) : std::string();
 }
 
@@ -46,15 +49,39 @@ std::string variable_of(pid_t pid, std::string_view name) {
   return {};
 }
 
+// Whether the process is of our user. Else nothing that it says of itself names a program for us.
+bool is_ours(pid_t pid) {
+  const std::string status = read_proc(pid, "status");
+  const std::string_view users = status_value(status, "Uid");
+  return parse_number(users.substr(0, users.find_first_of(" \t"))) == ::geteuid();
+}
+
 // The task's own environment may have it where ours has not.
 std::string find_program(pid_t pid, const std::string& name) {
-  for (const std::string& path : {variable_of(pid, "PATH"), base::variable("PATH")}) {
+  const std::string of_task = is_ours(pid) ? variable_of(pid, "PATH") : std::string();
+  for (const std::string& path : {of_task, base::variable("PATH")}) {
     for (const std::string& folder : base::split(path, ':')) {
       const std::string program = base::format("{}/{}", folder, name);
       if (folder.starts_with('/') && ::access(program.c_str(), X_OK) == 0) return program;
     }
   }
   return {};
+}
+
+// Beside the interpreter, as a virtual environment has it that is not active; empty where others
+// than root and we may write the program.
+std::string find_beside(pid_t pid, const std::string& name) {
+  const std::string words = read_proc(pid, "cmdline");
+  const std::string first = words.substr(0, words.find('\0'));
+  if (first.find('/') == std::string::npos || !is_ours(pid)) return {};
+  const std::filesystem::path started = std::filesystem::path(linked_path(pid, "cwd")) / first;
+  const std::string program = (started.parent_path() / name).string();
+  struct stat file {};
+  if (!program.starts_with('/') || ::stat(program.c_str(), &file) != 0) return {};
+  const bool is_owned = file.st_uid == 0 || file.st_uid == ::geteuid();
+  const bool is_closed = (file.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  const bool is_program = S_ISREG(file.st_mode) && ::access(program.c_str(), X_OK) == 0;
+  return is_owned && is_closed && is_program ? program : std::string();
 }
 
 struct Seen {
@@ -69,7 +96,8 @@ Seen seen(const std::vector<std::string>& argv, base::Instant deadline) {
 }
 
 Seen stack_by_py_spy(pid_t pid, base::Instant deadline) {
-  const std::string spy = find_program(pid, std::string(kPySpy));
+  std::string spy = find_program(pid, std::string(kPySpy));
+  if (spy.empty()) spy = find_beside(pid, std::string(kPySpy));
   if (spy.empty()) return {{}, "py-spy is not installed (pip install 'gangrun[stacks]')"};
   return seen({spy, "dump", "--pid", std::to_string(pid)}, deadline);
 }
@@ -140,7 +168,7 @@ StackLook look_at_stack(pid_t pid, base::Instant deadline) {
   look.cpu_seconds = std::chrono::duration<double>(stat->cpu).count();
   const base::Instant now = std::chrono::steady_clock::now();
   std::string trouble;
-  if (is_python(program_of(pid))) {
+  if (is_python(linked_path(pid, "exe"))) {
     trouble = read_python_stack(pid, now + (deadline - now) / kParts, look);
   }
   Seen stack = native_stack(pid, deadline);

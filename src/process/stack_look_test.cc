@@ -1,0 +1,159 @@
+#include "process/stack_look.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/described_json.h"
+#include "base/format.h"
+#include "base/json.h"
+#include "base/test_deadline.h"
+#include "base/test_folder.h"
+#include "base/variable.h"
+#include "process/child.h"
+#include "process/spawn.h"
+
+namespace gangrun::process {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::chrono::seconds kEnough(60);
+
+// A process that is taken for a Python interpreter, and programs in its PATH that say and do what a
+// test wants. Our own PATH has none.
+class StackLookTest : public testing::Test {
+ protected:
+  StackLookTest() : path_(base::variable("PATH")) {
+    ::setenv("PATH", "/usr/gangrun-none", 1);
+    for (const char* name : {"/bin", "/venv"}) {
+      std::filesystem::create_directory(folder_.path() + name);
+    }
+    std::filesystem::copy_file("/bin/sleep", folder_ / "venv/python3");
+  }
+  ~StackLookTest() override {
+    if (task_) {
+      (void)task_->signal(SIGKILL);
+      (void)task_->wait(base::soon());
+    }
+    ::setenv("PATH", path_.c_str(), 1);
+  }
+
+  // Returns its path.
+  std::string program(const std::string& name, const std::string& script, mode_t mode = 0755) {
+    const std::string path = folder_ / name;
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+    ::chmod(path.c_str(), mode);
+    return path;
+  }
+  void start(const std::string& interpreter) {
+    SpawnOptions options;
+    options.argv = {interpreter, "1000"};
+    options.environment = {"PATH=" + folder_ / "bin"};
+    options.working_folder = folder_.path();
+    auto child = spawn(options);
+    ASSERT_TRUE(child.ok()) << child.error().message;
+    task_.emplace(*std::move(child));
+  }
+  StackLook look(base::Duration limit = kEnough) {
+    if (!task_) start(folder_ / "venv/python3");
+    return look_at_stack(task_ ? task_->pid() : 0, std::chrono::steady_clock::now() + limit);
+  }
+
+  base::TestFolder folder_;
+  const std::string path_;
+  std::optional<Child> task_;
+};
+
+TEST_F(StackLookTest, ThePythonAndTheNativeStackAreWhatTheProgramsSay) {
+  program("bin/py-spy", "echo python: \"$@\"");
+  program("bin/eu-stack", "echo native: \"$@\"");
+  program("bin/gdb", "echo not asked");
+  const StackLook seen = look();
+  EXPECT_EQ(seen.name, "python3");
+  EXPECT_EQ(seen.python, base::format("python: dump --pid {}", seen.pid));
+  EXPECT_EQ(seen.python_by, kPySpy);
+  EXPECT_EQ(seen.native, base::format("native: -p {}", seen.pid));
+  EXPECT_EQ(seen.trouble, "");
+}
+
+TEST_F(StackLookTest, OfGdbOnlyTheStacksAreTaken) {
+  program("bin/gdb", "printf 'warning: of gdb\\n\\nThread 1 (LWP 9):\\n#0 poll ()\\n'");
+  EXPECT_EQ(look().native, "Thread 1 (LWP 9):\n#0 poll ()");
+}
+
+TEST_F(StackLookTest, APySpyThatHangsLeavesTimeForTheNativeStack) {
+  program("bin/py-spy", "exec /bin/sleep 1000");
+  program("bin/eu-stack", "echo native");
+  const StackLook seen = look(std::chrono::seconds(4));
+  EXPECT_EQ(seen.native, "native");
+  EXPECT_EQ(seen.python + seen.python_by + seen.trouble, "");
+}
+
+TEST_F(StackLookTest, WhereAllHangTheFirstIsNamed) {
+  const std::string spy = program("bin/py-spy", "exec /bin/sleep 1000");
+  program("bin/eu-stack", "exec /bin/sleep 1000");
+  const StackLook seen = look(std::chrono::milliseconds(400));
+  EXPECT_EQ(seen.trouble, spy + " takes too long");
+  EXPECT_EQ(seen.python + seen.native, "");
+}
+
+TEST_F(StackLookTest, ARefusalIsToldInTheWordsOfTheProgram) {
+  const std::string spy = program("bin/py-spy", "echo Error: not permitted >&2; exit 1");
+  program("bin/eu-stack", "exit 1");
+  const StackLook seen = look();
+  EXPECT_EQ(seen.trouble, spy + " exited with status 1: Error: not permitted");
+  EXPECT_EQ(seen.python + seen.python_by + seen.native, "");
+}
+
+TEST_F(StackLookTest, GarbageIsKeptWithinLimitsAndCanBeHandedOn) {
+  program("bin/py-spy", "printf '\\377\\001'; exec /usr/bin/head -c 100000 /dev/zero");
+  program("bin/eu-stack", "exec /usr/bin/head -c 300000 /dev/zero");
+  const StackLook seen = look();
+  EXPECT_THAT(seen.python, StartsWith("\377\001"));
+  EXPECT_LE(seen.python.size(), kMaxStackBytes);
+  EXPECT_EQ(seen.native, "");
+  EXPECT_FALSE(base::dump_json(base::to_json(seen)).empty());
+}
+
+TEST_F(StackLookTest, WithoutProgramsTheReasonIsTold) {
+  EXPECT_THAT(look().trouble, StartsWith("py-spy is not installed"));
+}
+
+TEST_F(StackLookTest, PySpyIsFoundBesideAnInterpreterWhoseEnvironmentIsNotActive) {
+  program("venv/py-spy", "echo beside");
+  EXPECT_EQ(look().python, "beside");
+}
+
+TEST_F(StackLookTest, TheInterpretersFolderMayBeARelativeOne) {
+  program("venv/py-spy", "echo beside");
+  start("venv/python3");
+  EXPECT_EQ(look().python, "beside");
+}
+
+TEST_F(StackLookTest, AProgramBesideItThatOthersMayWriteIsNotRun) {
+  for (const mode_t mode : {mode_t{0757}, mode_t{0775}}) {
+    program("venv/py-spy", "echo beside", mode);
+    EXPECT_THAT(look().trouble, HasSubstr("py-spy is not installed"));
+  }
+}
+
+TEST_F(StackLookTest, AProcessThatHasEndedIsToldAsSuch) {
+  start(folder_ / "venv/python3");
+  (void)task_->signal(SIGKILL);
+  ASSERT_TRUE(task_->wait(base::soon()).ok());
+  EXPECT_EQ(look().trouble, "it has ended");
+}
+
+}  // namespace
+}  // namespace gangrun::process
