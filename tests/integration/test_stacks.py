@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,16 +13,23 @@ from waiting import wait_until
 
 LIMIT_S = 60
 
-# worker:1 is somewhere else than the others.
 WAITS = """
 import os, pathlib, select, sys
-
-def odd_place(): select.select([], [], [])
-def usual_place(): select.select([], [], [])
-
 pathlib.Path(sys.argv[1], os.environ["GANGRUN_TASK_INDEX"]).touch()
-odd_place() if os.environ["GANGRUN_TASK_INDEX"] == "1" else usual_place()
+select.select([], [], [])
 """
+# Programs in the tasks' PATH, in place of the real ones, which need rights. worker:1 is somewhere else than the others.
+PY_SPY = """#!/bin/sh
+case $(tr '\\0' '\\n' </proc/$3/environ) in *GANGRUN_TASK_INDEX=1*) at=odd_place;; *) at=usual_place;; esac
+printf 'Process %s: python task.py\\nPython v3.11.2\\n\\nThread %s (idle): "MainThread"\\n    %s (task.py:4)\\n' $3 $3 $at
+"""
+EU_STACK = """#!/bin/sh
+echo "#0 0x7f$2 select"
+"""
+HANGS = """#!/bin/sh
+exec sleep 600
+"""
+
 
 def command(gangrun, home, *words):
     return subprocess.run([gangrun, *words], env=os.environ | {"GANGRUN_HOME": str(home)}, timeout=LIMIT_S, text=True,
@@ -29,12 +37,28 @@ def command(gangrun, home, *words):
 
 
 @pytest.fixture
-def job(gangrun, home, tmp_path):
+def programs(tmp_path):
+    """programs(name=script, …) are in the tasks' PATH."""
+
+    def write(**scripts):
+        for name, script in scripts.items():
+            program = tmp_path / "bin" / name.replace("_", "-")
+            program.parent.mkdir(exist_ok=True)
+            program.write_text(script)
+            program.chmod(0o755)
+
+    return write
+
+
+@pytest.fixture
+def job(gangrun, home, tmp_path, programs):
     """A detached job of three tasks that wait."""
+    programs(py_spy=PY_SPY, eu_stack=EU_STACK)
     (tmp_path / "task.py").write_text(WAITS)
     there = tmp_path / "there"
     there.mkdir()
-    started = subprocess.run([gangrun, "run", "--detach", "--json", "-r", "worker:3", "--", sys.executable, "task.py", str(there)],
+    started = subprocess.run([gangrun, "run", "--detach", "--json", "-r", "worker:3", "-e", f"PATH={tmp_path}/bin",
+                              "--", sys.executable, "task.py", str(there)],
                              cwd=tmp_path, env=os.environ | {"GANGRUN_HOME": str(home)}, timeout=LIMIT_S, text=True, capture_output=True)
     assert started.returncode == 0, started.stderr
     wait_until(lambda: len(list(there.iterdir())) == 3, "the tasks", LIMIT_S)
@@ -51,10 +75,10 @@ def test_every_process_of_every_task_is_seen_and_goes_on(gangrun, home, job):
         (process,) = task["processes"]
         assert process["name"].startswith("python"), process
         assert process["state"] == "S"
-        stack = process.get("python", "") + process.get("native", "")
-        # What can be seen depends on the programs that are installed here; one or the other is told.
-        assert "select" in stack or "usual_place" in stack or "odd_place" in stack or process["trouble"], process
-        assert process["pid"] > 0
+        assert process["python"].startswith(f"Process {process['pid']}: "), process
+        assert ("odd_place" in process["python"]) == (task["task"] == "worker:1")
+        assert process["python_by"] == "py-spy" and process["native"] == f"#0 0x7f{process['pid']} select"
+        assert "trouble" not in process
     status = json.loads(command(gangrun, home, "status", job, "--json").stdout)
     assert status["state"] == "running"
     assert [task["restarts"] if "restarts" in task else 0 for task in status["tasks"]] == [0, 0, 0]
@@ -63,7 +87,24 @@ def test_every_process_of_every_task_is_seen_and_goes_on(gangrun, home, job):
 def test_people_see_a_stack_once_with_its_tasks(gangrun, home, job):
     seen = command(gangrun, home, "stacks", job, "--timeout", "40s")
     assert seen.returncode == 0, seen.stderr
-    assert "worker:0" in seen.stdout
+    assert re.fullmatch(r"""worker:1  (python[\d.]*) \(sleeps, [\d.]+ s of CPU\)
+    Thread … \(idle\): "MainThread"
+        odd_place \(task.py:4\)
+
+worker:0,2  \1 \(sleeps, [\d.]+(?: to [\d.]+)? s of CPU\)
+    Thread … \(idle\): "MainThread"
+        usual_place \(task.py:4\)
+
+""", seen.stdout), seen.stdout
+
+
+def test_a_program_that_hangs_is_told_as_the_reason(gangrun, home, job, programs, tmp_path):
+    """The master gave up at the same time, and only told that the agent did not answer."""
+    programs(py_spy=HANGS, eu_stack=HANGS)
+    seen = command(gangrun, home, "stacks", job, "--timeout", "4s")
+    assert seen.returncode == 0, seen.stderr
+    assert f"({tmp_path}/bin/py-spy takes too long)" in seen.stdout, seen.stdout
+    assert "its agent did not answer" not in seen.stdout
 
 
 def test_one_task_may_be_named_and_one_that_is_not_there_is_told(gangrun, home, job):

@@ -1,5 +1,6 @@
 """Commands beside tasks on hosts that only ssh reaches."""
 
+import json
 import os
 import signal
 import subprocess
@@ -33,6 +34,8 @@ def test_a_command_runs_on_the_host_of_the_task_and_ends_with_its_user(sshds, st
     assert done.returncode == 5, done
     assert done.stdout == f"2 at {sshds.hosts.address(sshds.hosts.names[2])} in {tmp_path}\ngiven\n"
     assert done.stderr == "err\n"
+    (seen,) = json.loads(command("stacks", "last", "worker:2", "--timeout", "40s", "--json").stdout)["tasks"]
+    assert seen["task"] == "worker:2" and "sh" in [process["name"] for process in seen["processes"]], seen
 
     setting = f"EXEC_TEST={tmp_path}"
     begun = subprocess.Popen([gangrun, "exec", "last", "worker:1", "--", "env", setting, "sh", "-c", "trap '' TERM HUP; echo up; sleep 900; true"],

@@ -208,6 +208,8 @@ def test_a_command_runs_beside_a_task_for_the_jobs_user_only(jobs):
     assert told == f"1 on {node}"
     assert own == of_task
     assert "beside agent" in parent
+    (seen,) = json.loads(jobs.order("stacks", job.id, "worker:1", "--timeout", "40s", "--json").stdout)["tasks"]
+    assert (pid, "python3") in [(process["pid"], process["name"]) for process in seen["processes"]], seen
     other = jobs.of("mallory").order("exec", job.id, "worker:1", "--", "true")
     assert other.returncode == 125 and other.stderr.startswith("gangrun: "), other
     assert job.end()["state"] == "succeeded"
