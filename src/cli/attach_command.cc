@@ -76,7 +76,7 @@ void Attached::tell_news() {
     if (told_.insert(note).second) display_->notice(client::harmless_sentence(note));
   }
   for (const std::string& sentence : client::missing_lines(status_, {})) {
-    if (told_.insert(sentence).second) display_->warning(sentence);
+    if (told_.insert(sentence).second) display_->incomplete_log(sentence);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "client/job_display.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "base/format.h"
@@ -19,6 +20,7 @@ constexpr base::milliseconds kFirstLook(10);
 // While more than that waits for a slow reader, no more lines are read.
 constexpr std::size_t kMaxQueuedBytes = std::size_t{1} << 20U;
 constexpr base::milliseconds kReaderTimeout(kReaderTimeoutMs);
+constexpr std::string_view kNotShownEither = "; what the log lacks is not shown here either";
 
 // The live table has progress bars from the status.
 cluster::LogRequest log_request(const Console& console, const ViewOptions& options) {
@@ -59,6 +61,10 @@ base::Result<> JobDisplay::open_logs(const std::string& log_folder,
   GANGRUN_ASSIGN(logs_, host::LocalLogs::open(log_folder, tasks, request_));
   look_again();
   return {};
+}
+
+void JobDisplay::incomplete_log(const std::string& sentence) {
+  view_->warning(logs_ ? sentence + std::string(kNotShownEither) : sentence);
 }
 
 void JobDisplay::start(const job::JobStatus& status) {

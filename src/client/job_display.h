@@ -48,6 +48,8 @@ class JobDisplay {
   [[nodiscard]] bool is_behind() const;
 
   void warning(const std::string& sentence) { view_->warning(sentence); }
+  // `sentence` says what a log lacks. Lines that are read from log files are not shown then either.
+  void incomplete_log(const std::string& sentence);
   void notice(const std::string& sentence) { view_->notice(sentence); }
   void joinable(const JoinPlace& place) { view_->joinable(place); }
 

@@ -46,7 +46,8 @@ class Session final : public master::Listener {
   // The shown lines are read from the log files, which are complete whatever the pace, but for
   // this.
   void on_incomplete_log(const job::TaskId& task, std::string_view what) override {
-    display_->warning(base::format("the log of {} is incomplete: {}", job::to_string(task), what));
+    display_->incomplete_log(
+        base::format("the log of {} is incomplete: {}", job::to_string(task), what));
   }
   void on_warning(std::string_view sentence) override { display_->warning(std::string(sentence)); }
   void on_remark(std::string_view sentence) override {

@@ -23,6 +23,14 @@ def test_what_is_over_the_limit_is_dropped_and_counted(run_gangrun, home, tmp_pa
         assert kept + lost == 40000
 
 
+def test_what_is_not_in_the_log_is_not_shown_and_this_is_said(run_gangrun, tmp_path):
+    """`run` reads what it shows from the log: a last line beyond the limit is not there."""
+    done = run_gangrun("run", "--log-limit", "1m", "-r", "worker:1", "--", "sh", "-c", WRITES.format(end="echo LASTLINE"), cwd=tmp_path)
+    assert done.status == 0 and "LASTLINE" not in done.stdout, done.stderr
+    warnings = [line for line in done.stderr.splitlines() if "the log of worker:0 is incomplete" in line]
+    assert warnings and all(line.endswith("log_limit (1 MiB) is reached; what the log lacks is not shown here either") for line in warnings)
+
+
 def test_earlier_runs_count(run_gangrun, home, tmp_path):
     done = run_gangrun("run", "--log-limit", "1m", "--restarts", "1:task", "-r", "worker:1", "--", "sh", "-c",
                        WRITES.format(end="exit $((3 * (GANGRUN_RESTARTS == 0)))").replace("40000", "13000"), cwd=tmp_path)
