@@ -274,6 +274,23 @@ TEST_F(AgentTest, ASignalIsAnEndOfItsOwn) {
   EXPECT_EQ(exit_status(), 0);
 }
 
+// `status` named only what the stream that was asked last had lost.
+TEST_F(AgentTest, WhatALimitedLogLacksOfBothStreamsIsToldTogether) {
+  config_.spec.log_limit_mib = 1;
+  begin("yes 0123456789abcde | head -n 65536; echo a; echo b; echo c >&2");
+  start_run();
+  EXPECT_TRUE(wait_for<job::Exited>().report.success);
+  std::vector<std::string> missing;
+  for (const agents::DeskEvent& event : events_) {
+    if (!std::holds_alternative<agents::LogLines>(event)) continue;
+    const std::string& what = std::get<agents::LogLines>(event).incomplete;
+    if (!what.empty()) missing.push_back(what);
+  }
+  EXPECT_THAT(missing,
+              testing::ElementsAre("log_limit (1 MiB) is reached",
+                                   "3 lines could not be kept: log_limit (1 MiB) is reached"));
+}
+
 // A command on YARN that said something when its container was ended brought its agent down, and
 // was killed before its grace was over.
 TEST_F(AgentTest, WhatIsSaidAfterThePlaceEndedTheTaskIsNoTrouble) {

@@ -120,7 +120,7 @@ base::Result<> UserRun::start_process(UserProcess user, const std::string& log_p
     };
     callbacks.on_log_failed = [this](const base::Error& error) {
       // The task goes on: its training is worth more than its log.
-      callbacks_.on_incomplete_log(error.message);
+      if (!std::exchange(has_told_log_, true)) callbacks_.on_incomplete_log(error.message);
     };
     auto& [pump, watch] = process->outputs[is_error];
     pump = std::make_unique<process::OutputPump>(std::move(is_error ? err.read : out.read),
@@ -236,16 +236,27 @@ void UserRun::finish() {
     for (auto& [pump, watch] : process->outputs) {
       watch.reset();
       pump->finish();
-      if (pump->lost_lines() == 0) continue;
-      callbacks_.on_incomplete_log(
-          base::format("{} could not be kept: {}",
-                       base::count_text(static_cast<std::int64_t>(pump->lost_lines()), "line"),
-                       pump->log_error()->message));
     }
   }
+  tell_lost_lines();
   // The callback may destroy this run, and with it the callback.
   const auto on_ended = std::move(callbacks_.on_ended);
   on_ended(report());
+}
+
+// Those of all outputs together: they are one log.
+void UserRun::tell_lost_lines() {
+  std::uint64_t lost = 0;
+  std::string why;
+  for (const auto& process : processes_) {
+    for (const auto& [pump, watch] : process->outputs) {
+      if (lost == 0 && pump->lost_lines() > 0) why = pump->log_error()->message;
+      lost += pump->lost_lines();
+    }
+  }
+  if (lost == 0) return;
+  callbacks_.on_incomplete_log(base::format(
+      "{} could not be kept: {}", base::count_text(static_cast<std::int64_t>(lost), "line"), why));
 }
 
 job::Why UserRun::why_of(const Process& process) const {

@@ -42,7 +42,8 @@ class UserRun {
  public:
   struct Callbacks {
     std::function<void(bool is_error, std::string_view line)> on_line;
-    // Lines are not in the log, and why.
+    // Lines are not in the log, and why: once when that begins, whichever output it is, and at the
+    // end with the number of lines of all outputs.
     std::function<void(const std::string& what)> on_incomplete_log;
     // Processes of the run could not be killed: which, or why. Called once.
     std::function<void(const std::string& what)> on_survivors;
@@ -87,6 +88,7 @@ class UserRun {
   void on_process_ended(Process& process);
   void await_rest();
   void finish();
+  void tell_lost_lines();
   void kill_rest();
   [[nodiscard]] job::Why why_of(const Process& process) const;
   [[nodiscard]] job::ExitReport report() const;
@@ -106,6 +108,7 @@ class UserRun {
   base::Instant kill_at_;
   std::size_t running_ = 0;
   bool has_told_survivors_ = false;
+  bool has_told_log_ = false;  // that it is incomplete
   const Process* first_failed_ = nullptr;
 };
 

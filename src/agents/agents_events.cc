@@ -160,8 +160,8 @@ void Agents::keep_line(const job::TaskId& task, bool is_error, const std::string
   if (!line_files_) return;
   const auto full =
       line_files_->add(cluster::log_prefix(options_.launch.log_folder, task), is_error, line, now);
-  if (!full) return;
-  facts_[task].told.incomplete_log = *full;
+  // Once for both files of a task.
+  if (!full || std::exchange(facts_[task].told.incomplete_log, *full) == *full) return;
   listener_(cluster::IncompleteLog{task, *full});
 }
 

@@ -1,5 +1,6 @@
 #include "cli/why.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -90,6 +91,16 @@ std::vector<std::string> reasons(const job::JobStatus& status) {
   return sentences;
 }
 
+// Where to read on about a task.
+std::string output_sentence(const job::JobStatus& status, const job::TaskId& task) {
+  const auto has_gap = [&task](const job::TaskStatus& each) {
+    return each.task == task && !each.incomplete_log.empty();
+  };
+  const bool is_whole = std::ranges::none_of(status.tasks, has_gap);
+  return base::format("{}: {}", is_whole ? "Full output" : "Output, as far as it was kept",
+                      client::logs_command(status));
+}
+
 // Further facts, and at the end where to read on.
 std::vector<std::string> remarks(const job::JobStatus& status) {
   std::vector<std::string> sentences;
@@ -102,7 +113,7 @@ std::vector<std::string> remarks(const job::JobStatus& status) {
   add_addresses(status, sentences);
   if (!job::is_final(status.state) || !status.cause) return sentences;
   if (status.cause->task && status.state == job::JobState::kFailed) {
-    sentences.push_back(base::format("Full output: {}", client::logs_command(status)));
+    sentences.push_back(output_sentence(status, *status.cause->task));
   }
   if (status.cause->why.reason != job::Reason::kUnknown) {
     sentences.push_back(

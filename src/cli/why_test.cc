@@ -134,6 +134,17 @@ TEST(Why, AFailedTaskShowsItsLastLinesAndWhereTheRestIs) {
                           "What to do: gangrun explain exit_status"));
 }
 
+TEST(Why, ALogThatLacksLinesIsNoFullOutput) {
+  job::JobStatus status = running(2);
+  status.state = job::JobState::kFailed;
+  status.cause = job::Cause{.task = job::TaskId{"worker", 1},
+                            .why = {.reason = job::Reason::kExitStatus, .code = 1}};
+  status.tasks[0].incomplete_log = "2 lines could not be kept: log_limit (1 MiB) is reached";
+  EXPECT_THAT(why(status), Contains("Full output: gangrun logs wine-1 worker:1"));
+  status.tasks[1].incomplete_log = status.tasks[0].incomplete_log;
+  EXPECT_THAT(why(status), Contains("Output, as far as it was kept: gangrun logs wine-1 worker:1"));
+}
+
 TEST(Why, IsNeverEmpty) {
   job::JobStatus status = running(0);
   EXPECT_EQ(why(status).size(), 2U);

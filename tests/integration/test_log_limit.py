@@ -1,6 +1,7 @@
 """The log of a task has a limit on disk: what comes beyond it is dropped, counted and told, and the job goes on."""
 
 import json
+from pathlib import Path
 
 WRITES = "i=0; while [ $i -lt 40000 ]; do echo $i 0123456789012345678901234567890123456789012345678; i=$((i+1)); done; {end}"
 
@@ -29,6 +30,21 @@ def test_what_is_not_in_the_log_is_not_shown_and_this_is_said(run_gangrun, tmp_p
     assert done.status == 0 and "LASTLINE" not in done.stdout, done.stderr
     warnings = [line for line in done.stderr.splitlines() if "the log of worker:0 is incomplete" in line]
     assert warnings and all(line.endswith("log_limit (1 MiB) is reached; what the log lacks is not shown here either") for line in warnings)
+
+
+def test_lines_of_both_streams_are_counted_together(run_gangrun, tmp_path):
+    end = "i=0; while [ $i -lt 1000 ]; do echo error $i; i=$((i+1)); done >&2"
+    done = run_gangrun("run", "--log-limit", "1m", "-r", "worker:1", "--", "sh", "-c", WRITES.format(end=end + "; exit 3"), cwd=tmp_path)
+    assert done.status != 0, done
+    status = json.loads(run_gangrun("status", "last", "--json").stdout)
+    lost = int(status["tasks"][0]["incomplete_log"].split()[0])
+    logs = Path(status["folder"], "logs")
+    kept = (logs / "worker-0.out").read_bytes().count(b"345678\n")  # all room is taken when the errors begin
+    assert kept + lost == 41000
+    assert done.stderr.count("is incomplete: log_limit (1 MiB) is reached") == 1
+    assert done.stderr.count("lines could not be kept") == 1
+    why = run_gangrun("why", "last").stdout
+    assert f"{lost} lines could not be kept" in why and "Output, as far as it was kept: gangrun logs" in why and "Full output" not in why
 
 
 def test_earlier_runs_count(run_gangrun, home, tmp_path):
