@@ -289,11 +289,12 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .key = "log_limit",
         .about = "Most of a task's log on disk; what it writes beyond that is dropped and counted",
         .min = 1,
-        .flag = one_value("--log-limit"),
-        .reference = "the most that the log of each task may have on disk, with standard output "
-                     "and standard error together and all its runs; at least 1 MiB. What a task "
-                     "writes beyond that is dropped and counted, and the job goes on "
-                     "([logs](commands.md#a-limit-for-logs))",
+        .flag = {.names = "--log-limit", .forms = FlagForms::kOneValue},
+        .reference =
+            "the most that the log of each task may have on disk, with standard output "
+            "and standard error together and all its runs; at least 1 MiB. What a task "
+            "writes beyond that is dropped and counted, `run` and `attach` do not show it, and "
+            "the job goes on ([logs](commands.md#a-limit-for-logs))",
         .default_words = "no limit",
     }),
     own_field<read_hosts, list_json<job::Host>, &job::JobSpec::hosts>({
