@@ -270,8 +270,22 @@ Result<job::JobStatus> LocalJob::status_within(base::Duration limit) {
     }
     if (code != base::Code::kUnavailable && code != base::Code::kNotFound) return answer;
     // Nobody listens: it has just begun, or has ended since we looked.
-    if (has_supervisor(paths_) || has_master(paths_)) return stored_status(paths_);
-    had_begun = has_begun(paths_);
+    if (!has_supervisor(paths_) && !has_master(paths_)) {
+      had_begun = has_begun(paths_);
+      continue;
+    }
+    GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths_));
+    if (!had_begun || job::is_final(last.state)) return last;
+    // One that takes over reads the journal first. The last status in there may be old.
+    const base::Instant next = access_.clock.now() + kLookInterval;
+    if (next >= deadline) {
+      last.notes.push_back(
+          base::format("its master has not answered within {}; this is the last "
+                       "status that one has recorded",
+                       base::to_words(limit)));
+      return last;
+    }
+    (void)process::wait_any_readable({}, next);
   }
   GANGRUN_ASSIGN(job::JobStatus last, stored_status(paths_));
   if (!can_come_back(paths_) || !may_have_tasks()) remove_leftovers(paths_);

@@ -262,6 +262,20 @@ TEST_F(LocalSiteTest, WhatAKilledClientHasLeftGoesWithTheNextCommand) {
   EXPECT_NE(::access(paths.socket().c_str(), F_OK), 0);
 }
 
+// The first `status` after a job's supervisor and master were killed told what had been so when the
+// job began.
+TEST_F(LocalSiteTest, AMasterThatTakesOverIsWaitedForAndAnOldStatusIsCalledOne) {
+  const JobPaths paths = folder_->paths();
+  LocalJob job(paths, {clock_, never_, beside_us_});
+  EXPECT_EQ(job.status_within(std::chrono::seconds(60))->state, job::JobState::kAllocating);
+  write_journal(job::JobState::kRunning, false);
+  const auto status = job.status_within(std::chrono::milliseconds(50));
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(status->state, job::JobState::kRunning);
+  EXPECT_THAT(status->notes,
+              testing::ElementsAre(HasSubstr("its master has not answered within 50 ms")));
+}
+
 TEST_F(LocalSiteTest, AVerdictStands) {
   write_journal(job::JobState::kSucceeded, true);
   folder_.reset();
