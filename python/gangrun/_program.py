@@ -15,7 +15,7 @@ from gangrun import _texts, errors
 COMMAND_TIMEOUT_S = 120
 TRANSFER_TIMEOUT_S = 1800
 
-BAD_INPUT, COULD_NOT_START, NO_SUCH_JOB, STOPPED, LOST, FAILED, TIME_LIMIT, INTERRUPTED = 2, 3, 4, 5, 6, 7, 124, 130
+JOB_FAILED, BAD_INPUT, COULD_NOT_START, NO_SUCH_JOB, STOPPED, LOST, FAILED, TIME_LIMIT, INTERRUPTED = 1, 2, 3, 4, 5, 6, 7, 124, 130
 
 
 def find(name: str = "gangrun", on_path: bool = True) -> str:
@@ -71,18 +71,19 @@ def fail(status: int, said: str) -> NoReturn:
 
 
 def call(words: Sequence[str], *, env: Optional[Mapping[str, str]] = None, timeout: float = COMMAND_TIMEOUT_S,
-         folder: Optional[str] = None) -> subprocess.CompletedProcess[bytes]:
-    """Runs a command of `gangrun` to its end; raises when that is not success."""
+         folder: Optional[str] = None, answers_with: int = 0) -> subprocess.CompletedProcess[bytes]:
+    """Runs a command of `gangrun` to its end; raises when that is not success. With the status `answers_with` it has answered too,
+    where it printed something."""
     try:
         done = subprocess.run([find(), *words], env=environment(env), stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=timeout, check=False, cwd=folder)
     except subprocess.TimeoutExpired:
         raise errors.CommandFailed(f"gangrun {words[0]} did not end within {timeout:.0f} s") from None
-    if done.returncode != 0:
+    if done.returncode != 0 and not (done.returncode == answers_with and done.stdout):
         fail(done.returncode, sentence(done.stderr))
     return done
 
 
-def ask(words: Sequence[str], *, env: Optional[Mapping[str, str]] = None) -> Any:
+def ask(words: Sequence[str], *, env: Optional[Mapping[str, str]] = None, answers_with: int = 0) -> Any:
     """A command's answer in JSON."""
-    return json.loads(call([*words, "--json"], env=env).stdout)
+    return json.loads(call([*words, "--json"], env=env, answers_with=answers_with).stdout)

@@ -94,9 +94,28 @@ def test_a_program_in_its_place_gets_no_signal(tmp_path):
         run.kill()
 
 
-def test_processes_beyond_the_limit_are_told():
-    assert _run._processes({"task": "worker:0", "processes": [{"pid": 9}], "not_shown": 44}) == [
-        {"pid": 9}, {"trouble": "44 more processes are not shown"}]
+def test_a_task_that_cannot_be_looked_at_says_why(tmp_path):
+    run = start(wait_there, tmp_path)
+    try:
+        # Nobody answers in so short a time, or somebody does.
+        (looks,) = run.stacks("worker:0", timeout=0.001).values()
+        assert looks and all(look.get("trouble") or look.get("python") or look.get("native") or look.get("kernel") for look in looks), looks
+    finally:
+        run.kill()
+
+
+def test_what_the_command_says_with_its_status_is_the_answer(tmp_path, monkeypatch):
+    """The reason was lost where no task could be looked at."""
+    program = tmp_path / "gangrun"
+    answer = '{"tasks": [{"task": "done:0", "trouble": "it has ended"}]}'
+    program.write_text(f"#!/bin/sh\necho '{answer}'\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("GANGRUN_BIN", str(tmp_path))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert gangrun._run.Run(on="local", env={}).stacks("done:0") == {"done:0": [{"trouble": "it has ended"}]}
+    program.write_text("#!/bin/sh\necho 'gangrun: no' >&2\nexit 1\n")
+    with pytest.raises(gangrun.errors.CommandFailed, match="^no$"):
+        gangrun._run.Run(on="local", env={}).stacks()
 
 
 HAS_A_USE = """
