@@ -56,7 +56,7 @@ kv = KeyValues()
 
 
 def barrier(name: str = "barrier", tasks: Optional[int] = None, timeout: Optional[float] = _DEFAULT_TIMEOUT_S) -> None:
-    """Wait until `tasks` tasks have come to the barrier with this name; by default all that are tracked.
+    """Wait until `tasks` tasks have come to the barrier with this name; by default each that is tracked.
 
     A task has come when each of its processes has called this. The same name may be used again. Raises TimeoutError after `timeout`
     seconds (None: a week), with who has not come, and RuntimeError where the tasks disagree, or at once where a task has ended that is

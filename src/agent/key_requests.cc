@@ -126,7 +126,9 @@ base::Result<KeyRequest> barrier_request(const net::HttpRequest& request, std::s
                    .wait = kDefaultKeyWait};
   GANGRUN_ASSIGN(asked.barrier->tasks,
                  number_in(request, "tasks", 1, wire::kMaxBarrierTasks, run.tasks));
-  asked.barrier->tracked = !request.query.contains("tasks");
+  // A number that is that of all tasks says the same, where all are tracked.
+  const bool is_of_all = run.tasks == run.all && asked.barrier->tasks == run.all;
+  asked.barrier->tracked = !run.tracked.empty() && (!request.query.contains("tasks") || is_of_all);
   asked.barrier->of = asked.barrier->tracked ? run.tasks : run.all;
   GANGRUN_ASSIGN(asked.barrier->process, number_in(request, "process", 0, run.processes - 1, 0));
   if (const auto timeout = request.query.find("timeout"); timeout != request.query.end()) {

@@ -76,6 +76,10 @@ TEST(KeyRequestsTest, BarriersAreRead) {
   EXPECT_FALSE(some->barrier->tracked);
   EXPECT_EQ(some->barrier->process, 1);
   EXPECT_EQ(some->wait, std::chrono::milliseconds(0));
+  KeyRun all_tracked = run();
+  all_tracked.all = 3;
+  const auto three = key_request(request("POST", "/barrier/b", {{"tasks", "3"}}), all_tracked);
+  EXPECT_TRUE(three->barrier->tracked);
 }
 
 TEST(KeyRequestsTest, WhatIsWrongIsNamed) {

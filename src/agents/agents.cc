@@ -13,6 +13,10 @@ namespace {
 // The words for one task's end have so many bytes at most, as several are told together.
 constexpr std::size_t kMaxEndBytes = 200;
 
+bool is_tracked(const job::JobSpec& spec, const job::TaskId& task) {
+  return job::effective_policy(spec, *spec.find(task.type)) == job::Policy::kTracked;
+}
+
 }  // namespace
 
 Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& logger, Server& server,
@@ -27,10 +31,12 @@ Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& log
                  server_.send_answer(task, std::move(answer));
                }),
       questions_(loop, server),
-      keys_(loop, logger, options_.records.key_folder, options_.records.far_keys,
-            [this](const job::TaskId& task, wire::AnswerMessage answer) {
-              server_.send_answer(task, std::move(answer));
-            }),
+      keys_(
+          loop, logger, options_.records.key_folder, options_.records.far_keys,
+          [this](const job::TaskId& task) { return is_tracked(options_.launch.spec, task); },
+          [this](const job::TaskId& task, wire::AnswerMessage answer) {
+            server_.send_answer(task, std::move(answer));
+          }),
       call_back_(loop, logger, [this](const auto& task) { return server_.is_connected(task); }) {
   if (options_.launch.lines == LinesFor::kLogFolder) {
     line_files_.emplace(logger_, cluster::line_limit(options_.launch.spec));
@@ -115,10 +121,8 @@ void Agents::set_tokens(base::Secret file) {
 }
 
 void Agents::note(const cluster::OutOfGeneration& news) {
-  const job::JobSpec& spec = options_.launch.spec;
-  const auto policy = job::effective_policy(spec, *spec.find(news.task.type));
   keys_.on_task_ended(
-      news.generation, news.task, policy == job::Policy::kTracked,
+      news.generation, news.task, is_tracked(options_.launch.spec, news.task),
       news.failure ? base::shorten(job::to_words(*news.failure), kMaxEndBytes) : "has succeeded");
 }
 

@@ -7,12 +7,32 @@
 
 namespace gangrun::agents {
 
-void Barriers::add(Barrier& barrier, const Asker& asker, const wire::BarrierQuestion& question) {
+// The first one who waits says for whom.
+base::Result<> Barriers::agree(Barrier& barrier, const wire::BarrierQuestion& question) {
+  if (barrier.here.empty()) {
+    barrier.wanted = question.tasks;
+    barrier.of = question.of;
+    barrier.tracked = question.tracked;
+  }
+  if (barrier.wanted == question.tasks && barrier.tracked == question.tracked) return {};
+  const auto tasks = [](int number, bool tracked) {
+    return tracked ? std::string("for all tracked tasks")
+                   : base::format("for {}", base::count_text(number, "task"));
+  };
+  return base::Error{base::Code::kFailedPrecondition,
+                     base::format("other tasks wait at the barrier {} {}, not {}", question.name,
+                                  tasks(barrier.wanted, barrier.tracked),
+                                  tasks(question.tasks, question.tracked))};
+}
+
+void Barriers::add(Barrier& barrier, const Asker& asker, const wire::BarrierQuestion& question,
+                   bool is_tracked) {
   remove(barrier, asker);
   barrier.here[asker] = question.process;
   OfTask& task = barrier.tasks[asker.first];
   const bool had_come = !task.processes.empty() && task.has_come();
   task.wanted = question.processes;
+  task.counts = is_tracked || !barrier.tracked;
   ++task.processes[question.process];
   if (task.has_come() && !had_come) ++barrier.come;
 }
@@ -29,7 +49,8 @@ void Barriers::remove(Barrier& barrier, const Asker& asker) {
 }
 
 base::Result<Barriers::Step> Barriers::come(const Asker& asker,
-                                            const wire::BarrierQuestion& question) {
+                                            const wire::BarrierQuestion& question,
+                                            bool is_tracked) {
   if (question.generation < generation_) {
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("generation {} is over", question.generation)};
@@ -51,18 +72,9 @@ base::Result<Barriers::Step> Barriers::come(const Asker& asker,
   }
   const std::int64_t open = barrier.complete + 1;
   if (question.round != open) return Step{Next::kAnswer, {.is_complete = false, .round = open}};
-  if (barrier.here.empty()) {
-    barrier.wanted = question.tasks;
-    barrier.of = question.of;
-    barrier.tracked = question.tracked;
-  }
-  if (barrier.wanted != question.tasks) {
-    return base::Error{base::Code::kFailedPrecondition,
-                       base::format("other tasks wait at the barrier {} for {} tasks, not for {}",
-                                    question.name, barrier.wanted, question.tasks)};
-  }
+  GANGRUN_TRY(agree(barrier, question));
   if (is_hopeless(barrier)) return Step{Next::kAnswer, hopeless_answer(barrier)};
-  add(barrier, asker, question);
+  add(barrier, asker, question, is_tracked);
   at_[asker] = question.name;
   if (barrier.come < barrier.wanted) return Step{};
   barrier.complete = open;
@@ -164,6 +176,7 @@ wire::BarrierAnswer Barriers::answer_to(const Asker& asker) const {
   const auto leaving = barrier.leaving.find(asker);
   answer.round = leaving == barrier.leaving.end() ? barrier.complete + 1 : leaving->second;
   for (const auto& [task, of_task] : barrier.tasks) {
+    if (!of_task.counts) continue;
     if (of_task.has_come()) {
       answer.come.push_back(task);
     } else {

@@ -21,9 +21,9 @@ inline constexpr std::size_t kMaxEndedNamed = 8;
 using Asker = std::pair<job::TaskId, std::int64_t>;
 
 // The barriers of one generation. A barrier is used in rounds: who comes while a round is open
-// waits for it, and goes on when so many tasks wait there at once. A process is there as long as
-// its question is: one that was asked twice, by one session after the other, counts once, and one
-// that is taken back does not count. No clock, no file.
+// waits for it, and goes on when so many tasks wait there at once, or each tracked one. A process
+// is there as long as its question is: one that was asked twice, by one session after the other,
+// counts once, and one that is taken back does not count. No clock, no file.
 class Barriers {
  public:
   enum class Next {
@@ -38,7 +38,10 @@ class Barriers {
 
   // kFailedPrecondition: of a generation that is over, or the barrier waits for another number of
   // tasks. kResourceExhausted: too many names.
-  base::Result<Step> come(const Asker& asker, const wire::BarrierQuestion& question);
+  // `is_tracked`: the asker's task. At a barrier of the tracked tasks, others wait and do not
+  // count.
+  base::Result<Step> come(const Asker& asker, const wire::BarrierQuestion& question,
+                          bool is_tracked = true);
   // The completion of this round is recorded, or was by an earlier master; whom to tell.
   std::vector<Asker> release(int generation, const std::string& name, std::int64_t round);
   // Its completion could not be recorded: nobody may go on. Those who do not.
@@ -74,8 +77,9 @@ class Barriers {
   struct OfTask {
     std::map<int, int> processes{};  // that are there, and by how many questions
     int wanted = 1;                  // so many must come
+    bool counts = true;              // for the barrier
 
-    [[nodiscard]] bool has_come() const { return std::ssize(processes) >= wanted; }
+    [[nodiscard]] bool has_come() const { return counts && std::ssize(processes) >= wanted; }
   };
   struct Barrier {
     int wanted = 0;               // tasks, as who waits now has it
@@ -89,7 +93,9 @@ class Barriers {
     std::map<Asker, std::int64_t> leaving{};  // those of complete rounds that are not released
   };
 
-  static void add(Barrier& barrier, const Asker& asker, const wire::BarrierQuestion& question);
+  static base::Result<> agree(Barrier& barrier, const wire::BarrierQuestion& question);
+  static void add(Barrier& barrier, const Asker& asker, const wire::BarrierQuestion& question,
+                  bool is_tracked);
   static void remove(Barrier& barrier, const Asker& asker);
 
   [[nodiscard]] bool is_hopeless(const Barrier& barrier) const;

@@ -82,6 +82,27 @@ TEST(BarriersTest, NobodyWaitsForATaskThatHasEnded) {
   EXPECT_EQ(barriers.come({kFirst, 3}, for_all_of(3, 1, false))->next, Next::kRecord);
 }
 
+// worker:0 and an evaluator let each other go, though worker:1 never came.
+TEST(BarriersTest, ATaskThatIsNotTrackedDoesNotCountForATrackedOne) {
+  Barriers barriers;
+  const job::TaskId evaluator{"evaluator", 0};
+  EXPECT_EQ(barriers.come({evaluator, 1}, for_all_of(2, 2, true), false)->next, Next::kWait);
+  EXPECT_EQ(barriers.come({kFirst, 1}, for_all_of(2, 2, true))->next, Next::kWait);
+  EXPECT_THAT(barriers.answer_to({evaluator, 1}).come, ElementsAre(kFirst));
+  EXPECT_EQ(barriers.come({kSecond, 1}, for_all_of(2, 2, true))->next, Next::kRecord);
+  EXPECT_THAT(barriers.release(1, "b", 1), testing::SizeIs(3));
+}
+
+TEST(BarriersTest, WhereANumberIsGivenAnyTaskCounts) {
+  Barriers barriers;
+  const job::TaskId evaluator{"evaluator", 0};
+  EXPECT_EQ(barriers.come({evaluator, 1}, for_all_of(3, 2, false), false)->next, Next::kWait);
+  const auto other = barriers.come({kFirst, 1}, for_all_of(2, 2, true));
+  ASSERT_FALSE(other.ok());
+  EXPECT_THAT(other.error().message, HasSubstr("for 2 tasks, not for all tracked tasks"));
+  EXPECT_EQ(barriers.come({kFirst, 1}, for_all_of(3, 2, false))->next, Next::kRecord);
+}
+
 TEST(BarriersTest, SomeOfTheTasksMayHaveEnded) {
   Barriers barriers;
   (void)barriers.begin(1);

@@ -15,9 +15,10 @@ constexpr std::int64_t kFirstOfTask = 0;
 }  // namespace
 
 KeyDesk::KeyDesk(net::EventLoop& loop, base::Logger& logger, std::string folder,
-                 cluster::FarKeys* far, Answer answer)
+                 cluster::FarKeys* far, IsTracked is_tracked, Answer answer)
     : loop_(loop),
       logger_(logger),
+      is_tracked_(std::move(is_tracked)),
       answer_(std::move(answer)),
       log_(std::move(folder), far, kept_) {}
 
@@ -155,7 +156,8 @@ base::Result<> KeyDesk::answer_barrier(const Asker& asker, const wire::AskMessag
   GANGRUN_TRY(read_once());
   GANGRUN_ASSIGN(const auto question, base::from_json<wire::BarrierQuestion>(ask.about));
   begin(question.generation);
-  GANGRUN_ASSIGN(const Barriers::Step step, kept_.barriers.come(asker, question));
+  GANGRUN_ASSIGN(const Barriers::Step step,
+                 kept_.barriers.come(asker, question, is_tracked_(asker.first)));
   if (step.next == Barriers::Next::kAnswer) {
     say(asker, base::to_json(step.answer));
     return {};

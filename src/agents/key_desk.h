@@ -31,11 +31,12 @@ inline constexpr std::size_t kMaxHeldQuestions = 200'000;
 class KeyDesk {
  public:
   using Answer = std::function<void(const job::TaskId&, wire::AnswerMessage)>;
+  using IsTracked = std::function<bool(const job::TaskId&)>;
 
   // `folder` is made when something is to be kept. `far` may be null; it outlives this, and so do
   // the others.
   KeyDesk(net::EventLoop& loop, base::Logger& logger, std::string folder, cluster::FarKeys* far,
-          Answer answer);
+          IsTracked is_tracked, Answer answer);
 
   // False: it is a question of another kind.
   bool ask(const job::TaskId& task, const wire::AskMessage& question);
@@ -72,6 +73,7 @@ class KeyDesk {
 
   net::EventLoop& loop_;
   base::Logger& logger_;
+  const IsTracked is_tracked_;
   const Answer answer_;
   KeptKeys kept_;
   KeyLog log_;

@@ -33,6 +33,7 @@ class KeyDeskTest : public testing::Test {
   void restart() {
     desk_ = std::make_unique<KeyDesk>(
         loop_, log_, folder_.path() + "/keys", nullptr,
+        [](const job::TaskId& task) { return task.type == "worker"; },
         [this](const job::TaskId& task, const wire::AnswerMessage& answer) {
           answers_.push_back(
               base::format("{}/{} {}{}", task.index, answer.id, answer.refused,
@@ -151,6 +152,18 @@ TEST_F(KeyDeskTest, AllGoOnFromABarrier) {
   come(kSecond, 1, 1);
   EXPECT_THAT(answers(), UnorderedElementsAre("0/2 {\"complete\":true,\"round\":1}",
                                               "1/1 {\"complete\":true,\"round\":1}"));
+}
+
+TEST_F(KeyDeskTest, TheDeskKnowsWhichTasksAreTracked) {
+  const wire::BarrierQuestion all{.name = "b", .tasks = 2, .round = 1, .of = 2, .tracked = true};
+  for (const job::TaskId& task : {kFirst, job::TaskId{"evaluator", 0}, kSecond}) {
+    EXPECT_THAT(answers(), IsEmpty());
+    EXPECT_TRUE(desk_->ask(task, {.id = 1,
+                                  .kind = std::string(wire::kBarrierKind),
+                                  .about = base::to_json(all),
+                                  .limit = std::chrono::minutes(1)}));
+  }
+  EXPECT_THAT(answers(), testing::SizeIs(3));
 }
 
 TEST_F(KeyDeskTest, ANewMasterLetsThoseGoWhoHadNotHeardOfIt) {
