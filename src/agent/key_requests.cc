@@ -239,6 +239,9 @@ net::HttpResponse barrier_response(const KeyRequest& request, const wire::Barrie
       base::count_text(request.barrier->tasks, "task"), base::to_words(request.wait));
   const std::string missing = who_has_not_come(answer, run);
   if (!missing.empty()) sentence += base::format("; missing: {}", missing);
+  if (std::ssize(answer.come) >= request.barrier->tasks) {
+    sentence += ", but not all at once: some had given up before others came";
+  }
   return key_error(kTimeIsOver, sentence);
 }
 

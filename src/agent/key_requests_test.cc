@@ -143,6 +143,15 @@ TEST(KeyRequestsTest, ATimeOutNamesWhoHasNotCome) {
             "processes has come)\n");
 }
 
+TEST(KeyRequestsTest, ATimeOutSaysWhereAllHadComeAndNotAtOnce) {
+  const auto barrier = *read("POST", "/barrier/b", {{"timeout", "2"}});
+  const wire::BarrierAnswer answer{.round = 1,
+                                   .come = {{"worker", 0}, {"worker", 1}, {"worker", 2}}};
+  EXPECT_EQ(barrier_response(barrier, answer, run()).body,
+            "barrier b: 3 of 3 tasks had come after 2.0 s, but not all at once: some had given up "
+            "before others came\n");
+}
+
 TEST(KeyRequestsTest, ABarrierThatCannotBeCompleteSaysWhoHasEnded) {
   const auto barrier = *read("POST", "/barrier/b");
   const auto gone = barrier_response(barrier, {.round = 1, .ended = "worker:1 was killed"}, run());

@@ -1,6 +1,8 @@
 #include "agents/barriers.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"
@@ -28,7 +30,10 @@ base::Result<> Barriers::agree(Barrier& barrier, const wire::BarrierQuestion& qu
 void Barriers::add(Barrier& barrier, const Asker& asker, const wire::BarrierQuestion& question,
                    bool is_tracked) {
   remove(barrier, asker);
-  barrier.here[asker] = question.process;
+  const auto late = barrier.late.extract({asker.first, question.process});
+  const bool goes_on = !late.empty() && late.mapped().may_return;
+  ++barrier.moves;
+  barrier.here[asker] = {question.process, goes_on ? late.mapped().since : barrier.moves};
   OfTask& task = barrier.tasks[asker.first];
   const bool had_come = !task.processes.empty() && task.has_come();
   task.wanted = question.processes;
@@ -43,7 +48,8 @@ void Barriers::remove(Barrier& barrier, const Asker& asker) {
   const auto found = barrier.tasks.find(asker.first);
   OfTask& task = found->second;
   const bool had_come = task.has_come();
-  if (--task.processes[here.mapped()] == 0) task.processes.erase(here.mapped());
+  const int process = here.mapped().process;
+  if (--task.processes[process] == 0) task.processes.erase(process);
   if (had_come && !task.has_come()) --barrier.come;
   if (task.processes.empty()) barrier.tasks.erase(found);
 }
@@ -78,9 +84,10 @@ base::Result<Barriers::Step> Barriers::come(const Asker& asker,
   at_[asker] = question.name;
   if (barrier.come < barrier.wanted) return Step{};
   barrier.complete = open;
-  for (const auto& [each, process] : barrier.here) barrier.leaving[each] = open;
+  for (const auto& [each, here] : barrier.here) barrier.leaving[each] = open;
   barrier.here.clear();
   barrier.tasks.clear();
+  barrier.late.clear();
   barrier.come = 0;
   return Step{Next::kRecord, {.is_complete = true, .round = open}};
 }
@@ -140,7 +147,7 @@ std::vector<Barriers::Hopeless> Barriers::end(Ended ended) {
     if (barrier.here.empty() || !is_hopeless(barrier)) continue;
     Hopeless& each = hopeless.emplace_back();
     each.answer = hopeless_answer(barrier);
-    for (const auto& [asker, process] : barrier.here) each.askers.push_back(asker);
+    for (const auto& [asker, here] : barrier.here) each.askers.push_back(asker);
   }
   for (const Hopeless& each : hopeless) {
     for (const Asker& asker : each.askers) take_back(asker);
@@ -154,6 +161,8 @@ void Barriers::take_back(const Asker& asker) {
   Barrier& barrier = barriers_.at(at.mapped());
   remove(barrier, asker);
   barrier.leaving.erase(asker);
+  const auto may_return = [](const auto& late) { return late.second.may_return; };
+  if (barrier.here.empty() && std::ranges::none_of(barrier.late, may_return)) barrier.late.clear();
 }
 
 std::vector<Asker> Barriers::begin(int generation) {
@@ -175,15 +184,56 @@ wire::BarrierAnswer Barriers::answer_to(const Asker& asker) const {
   const Barrier& barrier = barriers_.at(at->second);
   const auto leaving = barrier.leaving.find(asker);
   answer.round = leaving == barrier.leaving.end() ? barrier.complete + 1 : leaving->second;
+  struct Seen {
+    std::set<int> processes{};
+    int wanted = 1;
+  };
+  std::map<job::TaskId, Seen> seen;
+  const auto see = [&](const job::TaskId& task, int process, int wanted) {
+    seen[task].processes.insert(process);
+    seen[task].wanted = wanted;
+  };
   for (const auto& [task, of_task] : barrier.tasks) {
     if (!of_task.counts) continue;
-    if (of_task.has_come()) {
+    for (const auto& [process, questions] : of_task.processes) see(task, process, of_task.wanted);
+  }
+  const auto here = barrier.here.find(asker);
+  const std::int64_t since = here == barrier.here.end() ? barrier.moves : here->second.since;
+  for (const auto& [who, late] : barrier.late) {
+    if (late.left > since) see(who.first, who.second, late.wanted);
+  }
+  for (const auto& [task, of_task] : seen) {
+    const auto processes = static_cast<int>(of_task.processes.size());
+    if (processes >= of_task.wanted) {
       answer.come.push_back(task);
     } else {
-      answer.partly.push_back({task, static_cast<int>(of_task.processes.size())});
+      answer.partly.push_back({task, processes});
     }
   }
   return answer;
+}
+
+// Waiters with equal times leave one after the other: the later ones still know of the earlier.
+wire::BarrierAnswer Barriers::time_out(const Asker& asker, bool may_return) {
+  wire::BarrierAnswer answer = answer_to(asker);
+  const auto at = at_.find(asker);
+  if (at == at_.end()) return answer;
+  Barrier& barrier = barriers_.at(at->second);
+  const auto here = barrier.here.find(asker);
+  if (here != barrier.here.end() && barrier.tasks.at(asker.first).counts) {
+    barrier.late[{asker.first, here->second.process}] = {
+        .since = here->second.since,
+        .left = ++barrier.moves,
+        .wanted = barrier.tasks.at(asker.first).wanted,
+        .may_return = may_return};
+  }
+  take_back(asker);
+  return answer;
+}
+
+bool Barriers::is_leaving(const Asker& asker) const {
+  const auto at = at_.find(asker);
+  return at != at_.end() && barriers_.at(at->second).leaving.contains(asker);
 }
 
 std::map<std::string, std::int64_t> Barriers::released() const {

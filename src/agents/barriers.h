@@ -66,8 +66,13 @@ class Barriers {
   std::vector<Asker> begin(int generation);
 
   // Tells who has come, for an asker who is there and is to be answered before its round is
-  // released.
+  // released. Processes whose time ended while it waited have come too.
   [[nodiscard]] wire::BarrierAnswer answer_to(const Asker& asker) const;
+  // The same when its time is over: it does not wait any more. With `may_return`, its agent may ask
+  // once more for the same wait.
+  wire::BarrierAnswer time_out(const Asker& asker, bool may_return);
+  // Its round is complete, and is being recorded.
+  [[nodiscard]] bool is_leaving(const Asker& asker) const;
 
   [[nodiscard]] int generation() const { return generation_; }
   // The last round of each barrier that was released.
@@ -81,16 +86,30 @@ class Barriers {
 
     [[nodiscard]] bool has_come() const { return counts && std::ssize(processes) >= wanted; }
   };
+  struct Here {
+    int process = 0;
+    std::int64_t since = 0;  // which of the barrier's moves
+  };
+  // A process whose time is over.
+  struct Late {
+    std::int64_t since = 0;
+    std::int64_t left = 0;
+    int wanted = 1;  // of its task
+    bool may_return = false;
+  };
   struct Barrier {
-    int wanted = 0;               // tasks, as who waits now has it
-    int of = 0;                   // likewise
-    bool tracked = false;         // likewise
-    std::int64_t released = 0;    // rounds whose completion is recorded
-    std::int64_t complete = 0;    // no fewer; what is more is being recorded
-    std::map<Asker, int> here{};  // their processes
+    int wanted = 0;             // tasks, as who waits now has it
+    int of = 0;                 // likewise
+    bool tracked = false;       // likewise
+    std::int64_t released = 0;  // rounds whose completion is recorded
+    std::int64_t complete = 0;  // no fewer; what is more is being recorded
+    std::map<Asker, Here> here{};
     std::map<job::TaskId, OfTask> tasks{};
     int come = 0;                             // of these
     std::map<Asker, std::int64_t> leaving{};  // those of complete rounds that are not released
+    std::int64_t moves = 0;                   // who has come or left in time, counted
+    // Those of the open round, by task and process, while one of them waits.
+    std::map<std::pair<job::TaskId, int>, Late> late{};
   };
 
   static base::Result<> agree(Barrier& barrier, const wire::BarrierQuestion& question);

@@ -160,11 +160,58 @@ TEST(BarriersTest, ATaskHasComeWhenAllOfItsProcessesHave) {
   EXPECT_EQ(barriers.come({kFirst, 2}, for_two(1, 1, 2))->next, Next::kRecord);
 }
 
+// "1 of 4 tasks had come; missing: worker:1, worker:2, worker:3", though only worker:3 was missing.
+TEST(BarriersTest, WhoTimesOutFirstHasComeForTheOthers) {
+  Barriers barriers;
+  const job::TaskId third{"worker", 2};
+  for (const job::TaskId& task : {kFirst, kSecond, third}) {
+    EXPECT_EQ(barriers.come({task, 1}, for_all_of(4, 4, true))->next, Next::kWait);
+  }
+  for (const job::TaskId& task : {kFirst, kSecond, third}) {
+    EXPECT_THAT(barriers.time_out({task, 1}, false).come, ElementsAre(kFirst, kSecond, third));
+  }
+  // A later attempt is another one.
+  EXPECT_EQ(barriers.come({kFirst, 2}, for_all_of(4, 4, true))->next, Next::kWait);
+  EXPECT_THAT(barriers.time_out({kFirst, 2}, false).come, ElementsAre(kFirst));
+}
+
+TEST(BarriersTest, WhoTimedOutBeforeAnotherCameHasNotComeForIt) {
+  Barriers barriers;
+  const job::TaskId third{"worker", 2};
+  EXPECT_EQ(barriers.come({kFirst, 1}, for_all_of(3, 3, true))->next, Next::kWait);
+  EXPECT_EQ(barriers.come({kSecond, 1}, for_all_of(3, 3, true))->next, Next::kWait);
+  EXPECT_THAT(barriers.time_out({kFirst, 1}, false).come, ElementsAre(kFirst, kSecond));
+  EXPECT_EQ(barriers.come({third, 1}, for_all_of(3, 3, true))->next, Next::kWait);
+  EXPECT_THAT(barriers.answer_to({third, 1}).come, ElementsAre(kSecond, third));
+  EXPECT_THAT(barriers.time_out({kSecond, 1}, false).come, ElementsAre(kFirst, kSecond, third));
+}
+
+TEST(BarriersTest, AWaitThatIsAskedAgainGoesOn) {
+  Barriers barriers;
+  EXPECT_EQ(barriers.come({kFirst, 1}, for_all_of(3, 3, true))->next, Next::kWait);
+  EXPECT_EQ(barriers.come({kSecond, 1}, for_all_of(3, 3, true))->next, Next::kWait);
+  (void)barriers.time_out({kFirst, 1}, false);
+  (void)barriers.time_out({kSecond, 1}, true);
+  EXPECT_EQ(barriers.come({kSecond, 2}, for_all_of(3, 3, true))->next, Next::kWait);
+  EXPECT_THAT(barriers.time_out({kSecond, 2}, false).come, ElementsAre(kFirst, kSecond));
+}
+
+TEST(BarriersTest, ATaskWhoseProcessesTimeOutHasCome) {
+  Barriers barriers;
+  EXPECT_EQ(barriers.come({kFirst, 1}, for_two(1, 0, 2))->next, Next::kWait);
+  EXPECT_EQ(barriers.come({kFirst, 2}, for_two(1, 1, 2))->next, Next::kWait);
+  EXPECT_THAT(barriers.time_out({kFirst, 1}, false).come, ElementsAre(kFirst));
+  const auto last = barriers.time_out({kFirst, 2}, false);
+  EXPECT_THAT(last.come, ElementsAre(kFirst));
+  EXPECT_THAT(last.partly, IsEmpty());
+}
+
 TEST(BarriersTest, OneOfACompleteRoundIsNotSentToTheNext) {
   Barriers barriers;
   (void)barriers.come({kFirst, 1}, for_two(1));
   (void)barriers.come({kSecond, 1}, for_two(1));
   EXPECT_EQ(barriers.answer_to({kFirst, 1}).round, 1);
+  EXPECT_TRUE(barriers.is_leaving({kFirst, 1}));
   // Its session was lost before the record was written, and it asks again.
   barriers.take_back({kFirst, 1});
   EXPECT_EQ(barriers.come({kFirst, 1}, for_two(1))->next, Next::kWait);

@@ -205,14 +205,18 @@ base::Result<> KeyDesk::hold(const Asker& asker, std::string key, bool is_barrie
   Held& held = held_[asker];
   held.key = std::move(key);
   held.is_barrier = is_barrier;
+  held.may_return = limit >= wire::kMaxHold;
   held.limit = loop_.after(std::min(limit, wire::kMaxHold), [this, asker] { on_limit(asker); });
   return {};
 }
 
 void KeyDesk::on_limit(const Asker& asker) {
   const Held& held = held_.at(asker);
-  const base::Json said = held.is_barrier ? base::to_json(kept_.barriers.answer_to(asker))
-                                          : base::to_json(wire::KeyAnswer{});
+  // It goes on when that is recorded.
+  if (held.is_barrier && kept_.barriers.is_leaving(asker)) return;
+  const base::Json said = held.is_barrier
+                              ? base::to_json(kept_.barriers.time_out(asker, held.may_return))
+                              : base::to_json(wire::KeyAnswer{});
   drop(asker);
   say(asker, said);
 }

@@ -49,6 +49,7 @@ class KeyDesk {
   struct Held {
     std::string key;  // that is waited for; or the name of the barrier
     bool is_barrier = false;
+    bool may_return = false;  // its agent asks again at the end, where there is time
     net::Timer limit{};
   };
   struct OnWay {

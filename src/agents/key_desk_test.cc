@@ -195,6 +195,22 @@ TEST_F(KeyDeskTest, AtTheLimitItIsToldWhoHasCome) {
               ElementsAre("0/1 {\"complete\":false,\"round\":1,\"come\":[\"worker:0\"]}"));
 }
 
+TEST_F(KeyDeskTest, WhoseTimeEndsLaterIsToldOfTheOthersToo) {
+  const auto wait_for_three = [&](const job::TaskId& task, std::chrono::milliseconds limit) {
+    const wire::BarrierQuestion question{.name = "b", .tasks = 3, .round = 1};
+    EXPECT_TRUE(desk_->ask(task, {.id = 1,
+                                  .kind = std::string(wire::kBarrierKind),
+                                  .about = base::to_json(question),
+                                  .limit = limit}));
+  };
+  wait_for_three(kFirst, std::chrono::milliseconds(1));
+  wait_for_three(kSecond, std::chrono::milliseconds(50));
+  ASSERT_TRUE(loop_.run_until([this] { return answers_.size() == 2; },
+                              loop_.now() + std::chrono::seconds(20)));
+  EXPECT_EQ(answers().back(),
+            "1/1 {\"complete\":false,\"round\":1,\"come\":[\"worker:0\",\"worker:1\"]}");
+}
+
 TEST_F(KeyDeskTest, TheNextGenerationEndsBarriersAndKeepsKeys) {
   ask(kFirst, 1, put("a", "x", 1));
   come(kFirst, 2, 1);
