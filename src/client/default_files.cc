@@ -53,7 +53,9 @@ Result<std::optional<jobfile::DefaultFile>> read_if_there(const std::string& pat
                                                           const std::string& home) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
-    return std::optional<jobfile::DefaultFile>();
+    if (::lstat(path.c_str(), &info) != 0) return std::optional<jobfile::DefaultFile>();
+    return base::invalid_argument(base::format(
+        "{} is a link to what is not there; allowed: a file of defaults, or none", path));
   }
   if (S_ISDIR(info.st_mode)) {
     return base::invalid_argument(

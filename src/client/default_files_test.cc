@@ -100,6 +100,16 @@ TEST_F(DefaultFilesTest, ALinkIsFollowedWhereItsTargetIsSafeToo) {
   EXPECT_THAT(error(), HasSubstr("its folder " + test_.folder() + "/dotfiles has mode 0777"));
 }
 
+// It was left out, and no default counted.
+TEST_F(DefaultFilesTest, ALinkThatLeadsNowhereIsAnError) {
+  const std::string folder = test_.folder() + "/.config";
+  ASSERT_TRUE(base::make_folders(folder, 0755).ok());
+  std::filesystem::create_symlink(test_.folder() + "/gone", folder + "/gangrun.yaml");
+  EXPECT_EQ(error(), folder +
+                         "/gangrun.yaml is a link to what is not there; allowed: a file of "
+                         "defaults, or none");
+}
+
 TEST_F(DefaultFilesTest, WhatIsNoFileIsAnErrorThatNamesIt) {
   const std::string path = test_.folder() + "/.config/gangrun.yaml";
   ASSERT_TRUE(base::make_folders(path, 0755).ok());
