@@ -19,7 +19,7 @@ else:
 
 def run(job: str, task: str, command: Union[str, Sequence[str]], given: Union[None, str, bytes], timeout: Optional[float],
         env: Mapping[str, str]) -> Done:
-    """Raises NoSuchJob or CommandFailed where it cannot run, and subprocess.TimeoutExpired once it is killed for that."""
+    """Raises InvalidJob, NoSuchJob or CommandFailed where it cannot run, and subprocess.TimeoutExpired once it is killed for that."""
     words = ["sh", "-c", command] if isinstance(command, str) else list(command)
     if not words:
         raise errors.InvalidJob("the command has no words")
@@ -43,4 +43,6 @@ def run(job: str, task: str, command: Union[str, Sequence[str]], given: Union[No
 
 
 def fail(said: str) -> NoReturn:
+    if "is not a task; " in said:
+        raise errors.InvalidJob(said)
     raise (errors.NoSuchJob if "there is no job" in said or "has no task" in said else errors.CommandFailed)(said)

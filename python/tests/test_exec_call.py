@@ -49,3 +49,6 @@ def test_what_cannot_be_is_an_error(run):
         run.exec("worker:9", "true")
     with pytest.raises(errors.InvalidJob):
         run.exec("worker:0", [])
+    for ask in (lambda: run.exec("x", "true"), lambda: run.stacks("x")):
+        with pytest.raises(errors.InvalidJob, match="'x' is not a task"):
+            ask()

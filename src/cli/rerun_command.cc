@@ -49,8 +49,8 @@ base::Result<> check_beside(const std::string& home, const std::string& id,
   // While that run goes on they are there, and would be taken from the next one.
   if (is_there && !folder.starts_with(home + "/python/")) return {};
   return base::invalid_argument(base::format(
-      "{} needs files of {}, which {}; a run of the Python package removes them at its end: start "
-      "it from there again",
+      "{} needs files of {}, which {}; a run of the Python package removes them at its end: run "
+      "again the program that called gangrun.run",
       id, folder, is_there ? "go with it" : "is gone"));
 }
 

@@ -77,7 +77,7 @@ base::Result<job::TaskId> find_task(cluster::Job& job, const std::string& name) 
   GANGRUN_ASSIGN(const job::JobStatus status, job.status());
   if (job::is_final(status.state)) {
     return base::Error{base::Code::kFailedPrecondition,
-                       base::format("{} has {}", status.id, job::to_string(status.state))};
+                       base::format("{} has ended: {}", status.id, job::to_string(status.state))};
   }
   return task_of(status, name);
 }

@@ -41,6 +41,12 @@ Found check_duration_in(const FieldInfo& info, std::int64_t value, const std::st
                                     info.min == 0 ? "at least" : "more than")};
 }
 
+Found check_memory_in(const FieldInfo& info, std::int64_t mib, const std::string& path) {
+  Found found = check_range(mib, info.min, most_of(info), path);
+  if (found) found->text += " MiB";
+  return found;
+}
+
 }  // namespace
 
 Result<FieldValue> parse_value(const FieldInfo& info, std::string_view text) {
@@ -148,6 +154,8 @@ Found check_value(const FieldInfo& info, const FieldValue& value, const std::str
                           if (has_own_check) return info.check(value, path);
                           if (info.kind == FieldKind::kDuration)
                             return check_duration_in(info, number, path);
+                          if (info.kind == FieldKind::kMemory)
+                            return check_memory_in(info, number, path);
                           return check_range(number, info.min, most_of(info), path);
                         },
                         [&](const std::string& text) -> Found {

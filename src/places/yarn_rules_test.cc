@@ -281,7 +281,7 @@ TEST(Places, ErrorsInAFileSayWhereTheyStand) {
        "job.yaml:2:25: yarn.master.vcores: '0' is not allowed; allowed: a whole number from 1 to "
        "4096"},
       {"tasks: {w: }\ncommand: x\non: yarn\nyarn: {master: {memory: 0}}\n",
-       "job.yaml:4:25: yarn.master.memory: 0 is not allowed; allowed: 1 to 67108864"},
+       "job.yaml:4:25: yarn.master.memory: 0 is not allowed; allowed: 1 to 67108864 MiB"},
       {"tasks: {w: }\nyarn: {priority: -1}\n",
        "job.yaml:2:18: yarn.priority: '-1' is not allowed; allowed: a whole number from 0 to "
        "1000000"},

@@ -144,7 +144,7 @@ def test_a_job_that_has_ended_has_no_place_for_it(job):
     job.start()
     job.end()
     done = job.exec("true")
-    assert done.returncode == 125 and "has succeeded" in done.stderr
+    assert done.returncode == 125 and "has ended: succeeded" in done.stderr
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -67,3 +67,4 @@ def test_a_limit_that_cannot_be_is_one_error(run_gangrun, tmp_path):
     for text in ("0", "much"):
         done = run_gangrun("run", "--log-limit", text, "-r", "worker:1", "--", "true", cwd=tmp_path)
         assert done.status == 2 and "--log-limit" in done.stderr and done.stderr.count("\n") == 1, done
+        assert text != "0" or done.stderr.endswith("allowed: 1 to 67108864 MiB\n"), done
