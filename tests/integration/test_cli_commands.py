@@ -179,6 +179,21 @@ def test_doctor_without_an_agent_says_that_no_job_can_run(run_gangrun, tmp_path)
     assert done.status == 3 and "no job can run" in done.stdout
 
 
+@pytest.mark.parametrize("text", ["yarn: {queu: x}", "log_limit: much"])
+def test_doctor_tells_what_is_wrong_with_a_file_of_defaults(run_gangrun, tmp_path, text):
+    """It said that jobs can run, while each run was refused."""
+    (tmp_path / "gangrun.yaml").write_text(text)
+    env = {"XDG_CONFIG_HOME": str(tmp_path), "GANGRUN_NO_DEFAULTS": ""}
+    refused = run_gangrun("run", "--", "true", env=env)
+    assert refused.status == 2 and f"{tmp_path}/gangrun.yaml:1:" in refused.stderr, refused
+    done = run_gangrun("doctor", "--json", env=env)
+    (check,) = [check for check in json.loads(done.stdout)["checks"] if check["name"] == "defaults"]
+    assert done.status == 3 and check["verdict"] == "failed" and f"{tmp_path}/gangrun.yaml:1:" in check["found"], check
+    (tmp_path / "gangrun.yaml").write_text("log_limit: 1 GiB")
+    checks = json.loads(run_gangrun("doctor", "--json", env=env).stdout)["checks"]
+    assert [check["found"] for check in checks if check["name"] == "defaults"] == [f"of {tmp_path}/gangrun.yaml"]
+
+
 # Plans
 
 @pytest.fixture

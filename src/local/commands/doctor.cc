@@ -20,6 +20,9 @@
 #include "base/strings.h"
 #include "base/unique_fd.h"
 #include "client/agent_program.h"
+#include "client/default_files.h"
+#include "client/prepare.h"
+#include "client/run_options.h"
 #include "client/sites.h"
 #include "client/text.h"
 #include "local/commands/machine_checks.h"
@@ -113,6 +116,23 @@ Check examine_home(const client::Context& context) {
   return {"home", little ? Verdict::kWarning : Verdict::kOk, text};
 }
 
+// Each run reads them first, whatever its job is.
+Check examine_defaults(const client::Context& context) {
+  auto files = client::read_default_files(context);
+  if (!files.ok()) return {"defaults", Verdict::kFailed, files.error().message};
+  std::vector<std::string> paths;
+  for (const auto& file : *files) paths.push_back(file.path);
+  client::RunOptions options;
+  options.defaults = *std::move(files);
+  options.flags.roles = {"worker:1"};
+  options.flags.command = {"true"};
+  const auto read = client::read_job(options, context.folder, context.places.rules());
+  if (!read.ok()) return {"defaults", Verdict::kFailed, read.error().message};
+  return {"defaults", Verdict::kOk,
+          paths.empty() ? "no file of defaults counts"
+                        : base::format("of {}", base::join(paths, " and "))};
+}
+
 Check examine_shared_memory() {
   const std::string folder = "/dev/shm";
   const auto space = free_bytes(folder);
@@ -187,6 +207,7 @@ std::vector<Check> check_this_machine(const client::Context& context) {
   std::vector<Check> checks;
   checks.push_back(client::check_agent(context));
   checks.push_back(examine_home(context));
+  checks.push_back(examine_defaults(context));
   checks.push_back(examine_port());
   add_levels(checks);
   checks.push_back(examine_machine(context));
