@@ -194,6 +194,19 @@ def test_doctor_tells_what_is_wrong_with_a_file_of_defaults(run_gangrun, tmp_pat
     assert [check["found"] for check in checks if check["name"] == "defaults"] == [f"of {tmp_path}/gangrun.yaml"]
 
 
+def test_doctor_says_whether_stacks_can_be_read(run_gangrun, tmp_path):
+    def look():
+        report = json.loads(run_gangrun("doctor", "--json", env={"PATH": str(tmp_path)}).stdout)
+        return next(check for check in report["checks"] if check["name"] == "stacks")
+
+    assert look()["verdict"] == "warning"
+    assert "pip install 'gangrun[stacks]'" in look()["found"] and "neither eu-stack nor gdb is installed" in look()["found"]
+    for name in ("py-spy", "gdb"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    assert look()["found"].startswith("Python's are read by py-spy; those of other programs by gdb")
+
+
 # Plans
 
 @pytest.fixture

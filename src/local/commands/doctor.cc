@@ -12,6 +12,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/files.h"
@@ -28,6 +29,7 @@
 #include "local/commands/machine_checks.h"
 #include "process/engine.h"
 #include "process/levels.h"
+#include "process/stack_look.h"
 
 namespace gangrun::local::commands {
 
@@ -41,6 +43,7 @@ constexpr std::chrono::seconds kEngineTimeout(5);
 constexpr std::int64_t kLittleSpace = std::int64_t{100} << 20U;
 // A master holds about two descriptors for each task.
 constexpr rlim_t kFewDescriptors = 1024;
+constexpr std::size_t kMaxScopeBytes = 16;
 constexpr int kFirstCredibleYear = 2024;
 
 void add_levels(std::vector<Check>& checks) {
@@ -188,6 +191,43 @@ Check examine_engine(const client::Context& context) {
           base::format("{} runs tasks that have an image", *engine)};
 }
 
+bool has_program(const client::Context& context, std::string_view name) {
+  for (const std::string& folder : base::split(context.variable("PATH"), ':')) {
+    const std::string path = base::format("{}/{}", folder, name);
+    if (folder.starts_with('/') && ::access(path.c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+// By the Yama module of the kernel, which not every kernel has.
+std::string why_not_traced() {
+  const auto scope = base::read_file("/proc/sys/kernel/yama/ptrace_scope", kMaxScopeBytes);
+  if (!scope.ok() || base::trim(*scope) == "0" || ::geteuid() == 0) return {};
+  return base::format(
+      "kernel.yama.ptrace_scope is {}, so that they may not look into processes of yours (0 "
+      "allows it)",
+      base::trim(*scope));
+}
+
+// A task may bring other programs, in its own PATH or environment of Python.
+Check examine_stacks(const client::Context& context) {
+  const bool has_spy = has_program(context, process::kPySpy);
+  const bool has_stack = has_program(context, "eu-stack");
+  const bool has_gdb = has_program(context, "gdb");
+  std::string words =
+      has_spy ? "Python's are read by py-spy"
+              : "py-spy is not in PATH (pip install 'gangrun[stacks]'): without one beside its "
+                "interpreter, a Python process shows its stacks only if it runs a function of the "
+                "package gangrun";
+  words += has_stack || has_gdb
+               ? base::format("; those of other programs by {}", has_stack ? "eu-stack" : "gdb")
+               : std::string("; neither eu-stack nor gdb is installed");
+  const std::string refused = has_spy || has_stack || has_gdb ? why_not_traced() : std::string();
+  if (!refused.empty()) words += base::format("; {}", refused);
+  const bool all = has_spy && (has_stack || has_gdb) && refused.empty();
+  return {"stacks", all ? Verdict::kOk : Verdict::kWarning, std::move(words)};
+}
+
 Check examine_clock(const client::Context& context) {
   const std::string now = base::to_iso8601(context.clock.wall_now());
   if (now < std::to_string(kFirstCredibleYear)) {
@@ -214,6 +254,7 @@ std::vector<Check> check_this_machine(const client::Context& context) {
   checks.push_back(examine_shared_memory());
   checks.push_back(examine_descriptors());
   checks.push_back(examine_engine(context));
+  checks.push_back(examine_stacks(context));
   checks.push_back(examine_clock(context));
   return checks;
 }
