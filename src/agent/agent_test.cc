@@ -277,7 +277,7 @@ TEST_F(AgentTest, ASignalIsAnEndOfItsOwn) {
 // `status` named only what the stream that was asked last had lost.
 TEST_F(AgentTest, WhatALimitedLogLacksOfBothStreamsIsToldTogether) {
   config_.spec.log_limit_mib = 1;
-  begin("yes 0123456789abcde | head -n 65536; echo a; echo b; echo c >&2");
+  begin("seq 1000000 1131071; echo a; echo b; echo c >&2");
   start_run();
   EXPECT_TRUE(wait_for<job::Exited>().report.success);
   std::vector<std::string> missing;

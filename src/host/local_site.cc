@@ -264,11 +264,13 @@ Result<job::JobStatus> LocalJob::status_within(base::Duration limit) {
     auto answer = wire::fetch_status(net::Endpoint::on_unix(paths_.socket()), secret, deadline);
     if (answer.ok()) return answer;
     const base::Code code = answer.error().code;
-    if (code == base::Code::kDeadlineExceeded) {
+    const bool is_there = ::access(paths_.socket().c_str(), F_OK) == 0;
+    if (code == base::Code::kDeadlineExceeded && is_there) {
       return base::unavailable(
           base::format("the master of {} does not answer within {}", id(), base::to_words(limit)));
     }
-    if (code != base::Code::kUnavailable && code != base::Code::kNotFound) return answer;
+    if (is_there && code != base::Code::kUnavailable && code != base::Code::kNotFound)
+      return answer;
     // Nobody listens: it has just begun, or has ended since we looked.
     if (!has_supervisor(paths_) && !has_master(paths_)) {
       had_begun = has_begun(paths_);

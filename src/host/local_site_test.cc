@@ -266,10 +266,10 @@ TEST_F(LocalSiteTest, WhatAKilledClientHasLeftGoesWithTheNextCommand) {
 // job began.
 TEST_F(LocalSiteTest, AMasterThatTakesOverIsWaitedForAndAnOldStatusIsCalledOne) {
   const JobPaths paths = folder_->paths();
-  LocalJob job(paths, {clock_, never_, beside_us_});
-  EXPECT_EQ(job.status_within(std::chrono::seconds(60))->state, job::JobState::kAllocating);
+  LocalJob asked(paths, {clock_, never_, beside_us_});
+  EXPECT_EQ(asked.status_within(std::chrono::seconds(60))->state, job::JobState::kAllocating);
   write_journal(job::JobState::kRunning, false);
-  const auto status = job.status_within(std::chrono::milliseconds(50));
+  const auto status = asked.status_within(std::chrono::milliseconds(50));
   ASSERT_TRUE(status.ok()) << status.error().message;
   EXPECT_EQ(status->state, job::JobState::kRunning);
   EXPECT_THAT(status->notes,

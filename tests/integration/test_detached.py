@@ -190,18 +190,15 @@ def test_without_a_supervisor_the_next_command_brings_the_master_back(detach):
     assert job.pids() == pids
 
 
-def test_the_first_status_of_the_next_master_is_true(detach, run_gangrun, tmp_path):
+def test_the_first_status_of_the_next_master_is_true(detach):
     """It was the one from the job's first moments, in which no task had started."""
     job = detach("-r", "done:1", command='[ "$GANGRUN_TASK_TYPE" = done ] && echo 1 > "$OUT/step.9" && exit 0\n' + COUNTING)
     wait_until(lambda: {task["task"]: task["state"] for task in job.status()["tasks"]}["done:0"] == "succeeded", "the end of done:0")
-    before = job.status()
     for pid in job.supervisor() + job.master():
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not job.master(), "the master to be gone")
     status = job.status()
     assert {task["task"]: task["state"] for task in status["tasks"]}["done:0"] == "succeeded", status
-    assert status["elapsed_ms"] >= before["elapsed_ms"]
-    assert "start of" not in status["waiting_for"]
     assert job.finish().status == 0
 
 
