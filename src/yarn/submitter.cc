@@ -1,5 +1,6 @@
 #include "yarn/submitter.h"
 
+#include <future>
 #include <utility>
 
 #include "base/format.h"
