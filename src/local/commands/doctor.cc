@@ -22,6 +22,7 @@
 #include "base/unique_fd.h"
 #include "client/agent_program.h"
 #include "client/default_files.h"
+#include "client/place.h"
 #include "client/prepare.h"
 #include "client/run_options.h"
 #include "client/sites.h"
@@ -132,7 +133,7 @@ Check examine_defaults(const client::Context& context) {
   const auto read = client::read_job(options, context.folder, context.places.rules());
   if (!read.ok()) return {"defaults", Verdict::kFailed, read.error().message};
   return {"defaults", Verdict::kOk,
-          paths.empty() ? "no file of defaults counts"
+          paths.empty() ? "there is no file of defaults"
                         : base::format("of {}", base::join(paths, " and "))};
 }
 
