@@ -16,10 +16,12 @@
 #include "base/described_json.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "base/pause.h"
 #include "base/test_deadline.h"
 #include "base/test_folder.h"
 #include "base/variable.h"
 #include "process/child.h"
+#include "process/proc_fs.h"
 #include "process/spawn.h"
 
 namespace gangrun::process {
@@ -64,6 +66,11 @@ class StackLookTest : public testing::Test {
     auto child = spawn(options);
     ASSERT_TRUE(child.ok()) << child.error().message;
     task_.emplace(*std::move(child));
+    // Its exec lets us go on a moment before its environment can be read.
+    const base::Instant limit = base::soon();
+    while (read_proc(task_->pid(), "environ").empty() && std::chrono::steady_clock::now() < limit) {
+      base::pause_for(std::chrono::milliseconds(1));
+    }
   }
   StackLook look(base::Duration limit = kEnough) {
     if (!task_) start(folder_ / "venv/python3");
