@@ -277,6 +277,7 @@ TEST_F(AgentTest, ASignalIsAnEndOfItsOwn) {
 // `status` named only what the stream that was asked last had lost.
 TEST_F(AgentTest, WhatALimitedLogLacksOfBothStreamsIsToldTogether) {
   config_.spec.log_limit_mib = 1;
+  config_.sends_last_line_only = true;
   // So many lines of a KiB that they are a MiB.
   begin("yes \"$(printf %01023d 0)\" | head -n 1024; echo a; echo b; echo c >&2");
   start_run();
