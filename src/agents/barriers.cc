@@ -9,7 +9,7 @@
 
 namespace gangrun::agents {
 
-// The first one who waits says for whom.
+// The first one who waits says for which tasks.
 base::Result<> Barriers::agree(Barrier& barrier, const wire::BarrierQuestion& question) {
   if (barrier.here.empty()) {
     barrier.wanted = question.tasks;

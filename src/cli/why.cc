@@ -91,7 +91,7 @@ std::vector<std::string> reasons(const job::JobStatus& status) {
   return sentences;
 }
 
-// Where to read on about a task.
+// Says where the rest of a task's output is.
 std::string output_sentence(const job::JobStatus& status, const job::TaskId& task) {
   const auto has_gap = [&task](const job::TaskStatus& each) {
     return each.task == task && !each.incomplete_log.empty();
