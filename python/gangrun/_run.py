@@ -375,7 +375,7 @@ class Run:
         """
         limit = [] if timeout is None else ["--timeout", f"{max(1, round(timeout * 1000))}ms"]
         looks = _program.ask(["stacks", self._id, *tasks, *limit], env=self._env, answers_with=_program.JOB_FAILED)["tasks"]
-        return {look["task"]: look.get("processes", [{"trouble": look.get("trouble", "")}]) for look in looks}
+        return {look["task"]: _processes(look) for look in looks}
 
     def exec(self, task: str, command: Union[str, Sequence[str]], *, input: Union[None, str, bytes] = None,
              timeout: Optional[float] = None) -> _exec.Done:

@@ -94,6 +94,11 @@ def test_a_program_in_its_place_gets_no_signal(tmp_path):
         run.kill()
 
 
+def test_processes_beyond_the_limit_are_told():
+    assert _run._processes({"task": "worker:0", "processes": [{"pid": 9}], "not_shown": 44}) == [
+        {"pid": 9}, {"trouble": "44 more processes are not shown"}]
+
+
 def test_a_task_that_cannot_be_looked_at_says_why(tmp_path):
     run = start(wait_there, tmp_path)
     try:

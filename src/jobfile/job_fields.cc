@@ -289,7 +289,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .key = "log_limit",
         .about = "Most of a task's log on disk; what it writes beyond that is dropped and counted",
         .min = 1,
-        .flag = {.names = "--log-limit", .forms = FlagForms::kOneValue},
+        .flag = one_value("--log-limit"),
         .reference =
             "the most that the log of each task may have on disk, with standard output "
             "and standard error together and all its runs; at least 1 MiB. What a task "
