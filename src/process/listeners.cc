@@ -1,6 +1,9 @@
 #include "process/listeners.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +16,7 @@
 #include "base/format.h"
 #include "base/unique_fd.h"
 #include "process/proc_fs.h"
+#include "process/sock_diag.h"
 
 namespace gangrun::process {
 
@@ -182,6 +186,21 @@ base::Result<std::optional<uid_t>> connection_owner(std::uint16_t port, std::uin
     owner = connection_owner_in(table, port, own_port);
   }
   return owner;
+}
+
+base::Result<std::optional<uid_t>> connection_owner(const std::string& host, std::uint16_t port,
+                                                    std::uint16_t own_port) {
+  sockaddr_in client{};
+  client.sin_family = AF_INET;
+  client.sin_port = htons(port);
+  sockaddr_in server = client;
+  server.sin_port = htons(own_port);
+  server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::inet_pton(AF_INET, host.c_str(), &client.sin_addr) == 1) {
+    const auto owner = socket_owner(client, server);
+    if (owner.ok()) return *owner;
+  }
+  return connection_owner(port, own_port);
 }
 
 }  // namespace gangrun::process

@@ -42,9 +42,15 @@ base::Result<std::vector<Listener>> listeners_on(std::uint16_t port);
 base::Result<std::optional<Listener>> foreign_listener(std::uint16_t port,
                                                        const std::vector<int>& own_sockets);
 
-// The user of the other end of a loopback connection (IPv4): it has `port`, and speaks to
-// `own_port`. None where it is gone, or where sockets of several users have these two ports. May
-// take tens of milliseconds on a host with many connections.
+// The user of the other end of a connection to 127.0.0.1:`own_port`: it has `port` of `host`, an
+// IPv4 address. None where it is gone. Takes microseconds; where the kernel does not find it, or
+// cannot be asked for one socket, as long as the one below, which is asked then.
+base::Result<std::optional<uid_t>> connection_owner(const std::string& host, std::uint16_t port,
+                                                    std::uint16_t own_port);
+
+// The same for any address of the other end, by ports only, with /proc/net/tcp. None where sockets
+// of several users have these two ports, too. May take tens of milliseconds on a host with many
+// connections.
 base::Result<std::optional<uid_t>> connection_owner(std::uint16_t port, std::uint16_t own_port);
 
 // The same from the text of /proc/net/tcp.
