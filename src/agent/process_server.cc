@@ -28,7 +28,7 @@ net::ServerOptions options(std::size_t max_body_bytes) {
 std::string objection_to(const net::Peer& peer, std::uint16_t port) {
   const auto address = job::parse_address(peer.address);
   if (!address.ok()) return "its address is not known";
-  const auto owner = process::connection_owner(address->port, port);
+  const auto owner = process::connection_owner(address->host, address->port, port);
   if (!owner.ok()) return owner.error().message;
   if (!*owner) return "whose connection it is cannot be told";
   if (**owner == ::geteuid() || **owner == 0) return "";
