@@ -60,7 +60,7 @@ def barrier(name: str = "barrier", tasks: Optional[int] = None, timeout: Optiona
 
     A task has come when each of its processes has called this. The same name may be used again. Raises TimeoutError after `timeout`
     seconds (None: a week), with who has not come, and RuntimeError where the tasks disagree, or at once where a task has ended that is
-    waited for, with which and how.
+    waited for, with which and how. Raises ValueError for more tasks than the job has.
     """
     seconds = _seconds(timeout)
     query: dict[str, Union[str, int]] = {"timeout": f"{seconds:.3f}", "process": os.environ.get("GANGRUN_PROCESS", "0")}

@@ -126,6 +126,11 @@ base::Result<KeyRequest> barrier_request(const net::HttpRequest& request, std::s
                    .wait = kDefaultKeyWait};
   GANGRUN_ASSIGN(asked.barrier->tasks,
                  number_in(request, "tasks", 1, wire::kMaxBarrierTasks, run.tasks));
+  // So many could never come, and a barrier belongs to one start of the gang.
+  if (asked.barrier->tasks > run.all) {
+    return base::invalid_argument(base::format("tasks={}: the job has {}", asked.barrier->tasks,
+                                               base::count_text(run.all, "task")));
+  }
   // A number that is that of all tasks says the same, where all are tracked.
   const bool is_of_all = run.tasks == run.all && asked.barrier->tasks == run.all;
   asked.barrier->tracked = !run.tracked.empty() && (!request.query.contains("tasks") || is_of_all);

@@ -117,6 +117,19 @@ TEST(KeyRequestsTest, WhatIsWrongIsNamed) {
   EXPECT_EQ(large.error().code, base::Code::kResourceExhausted);
 }
 
+// It waited for its whole time, and the master was asked again and again without a pause.
+TEST(KeyRequestsTest, ABarrierIsForNoMoreTasksThanThereAre) {
+  EXPECT_EQ(read("POST", "/barrier/b", {{"tasks", "4"}})->barrier->tasks, 4);
+  const auto refused = read("POST", "/barrier/b", {{"tasks", "5"}});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, base::Code::kInvalidArgument);
+  EXPECT_EQ(refused.error().message, "tasks=5: the job has 4 tasks");
+  KeyRun alone = run();
+  alone.all = 1;
+  EXPECT_EQ(key_request(request("POST", "/barrier/b", {{"tasks", "2"}}), alone).error().message,
+            "tasks=2: the job has 1 task");
+}
+
 TEST(KeyRequestsTest, AnswersSayWhatIsThereAndWhatIsNot) {
   const auto get = *read("GET", "/kv/a");
   EXPECT_EQ(key_response(get, {.found = true, .value = "x"}).body, "x");

@@ -61,6 +61,13 @@ base::Result<Barriers::Step> Barriers::come(const Asker& asker,
     return base::Error{base::Code::kFailedPrecondition,
                        base::format("generation {} is over", question.generation)};
   }
+  // An answer would be that of a barrier which may still be complete, and be asked again at once.
+  if (question.of > 0 && question.tasks > question.of) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("the barrier {} is for {}, and there {} {}", question.name,
+                                    base::count_text(question.tasks, "task"),
+                                    question.of == 1 ? "is" : "are", question.of)};
+  }
   if (!barriers_.contains(question.name) && barriers_.size() >= wire::kMaxBarriers) {
     return base::Error{base::Code::kResourceExhausted,
                        base::format("there are {} barriers with different names, the most that a "

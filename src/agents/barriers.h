@@ -36,8 +36,8 @@ class Barriers {
     wire::BarrierAnswer answer{};  // of kRecord: which round
   };
 
-  // kFailedPrecondition: of a generation that is over, or the barrier waits for another number of
-  // tasks. kResourceExhausted: too many names.
+  // kFailedPrecondition: of a generation that is over, for more tasks than there are, or the
+  // barrier waits for another number of tasks. kResourceExhausted: too many names.
   // `is_tracked`: the asker's task. At a barrier of the tracked tasks, others wait and do not
   // count.
   base::Result<Step> come(const Asker& asker, const wire::BarrierQuestion& question,

@@ -65,6 +65,15 @@ BarrierQuestion for_all_of(int of, int tasks, bool tracked) {
           .tracked = tracked};
 }
 
+// It was answered as one that is not complete yet, and its agent asked again without a pause.
+TEST(BarriersTest, NobodyWaitsForMoreTasksThanThereAre) {
+  Barriers barriers;
+  const auto refused = barriers.come({kFirst, 1}, for_all_of(2, 3, false));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "the barrier b is for 3 tasks, and there are 2");
+  EXPECT_EQ(barriers.come({kFirst, 2}, for_all_of(3, 3, false))->next, Next::kWait);
+}
+
 TEST(BarriersTest, NobodyWaitsForATaskThatHasEnded) {
   Barriers barriers;
   (void)barriers.begin(1);

@@ -132,6 +132,7 @@ gangrun kv put v -- -; test "$(gangrun kv get v)" = -
 head -c 262145 /dev/zero | { s=0; gangrun kv put v 2>large || s=$?; test $s = 2; }; grep -q "limit of 262144 bytes" large
 ! gangrun kv wait v --timeout 8d 2>long; grep -q "must be at most 168 h" long
 s=0; gangrun kv put v <&- 2>closed || s=$?; test $s = 2; grep -q "standard input is closed" closed
+s=0; gangrun barrier b --tasks 9 2>many || s=$?; test $s = 2; grep -q "tasks=9: the job has 1 task" many
 test "$(gangrun kv get v)" = -
 """)
     done = run_gangrun("run", "-r", "worker:1", "--", "bash", str(tmp_path / "job.sh"), cwd=tmp_path)
