@@ -198,6 +198,7 @@ ExitStatus Session::wait() {
   (void)loop_.run_until([this] { return finished_ || left_; },
                         context_.clock.now() + job::kLongestJob);
   if (!finished_ && left_) return leave();
+  host::clear_ended_job(folder_->paths());
   const Result<> cleared = backend_->clear(
       loop_, [this](const std::string& sentence) { display_->notice(sentence); },
       [this] { return left_; });

@@ -361,6 +361,13 @@ bool JobFolder::is_gone() const {
 
 void JobFolder::remove() const { remove_folder(paths_.folder); }
 
+void clear_ended_job(const JobPaths& paths) {
+  for (const std::string& path : {paths.environment(), paths.launch(), paths.zookeeper()}) {
+    (void)::unlink(path.c_str());
+  }
+  remove_folder(paths.keys());
+}
+
 Result<> remove_ended_job(const JobPaths& paths) {
   if (has_master(paths) || has_supervisor(paths)) {
     return base::Error{base::Code::kFailedPrecondition,

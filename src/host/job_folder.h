@@ -120,6 +120,9 @@ base::Result<std::vector<std::string>> job_ids(const std::string& home);
 base::Result<std::string> resolve_job(const std::vector<std::string>& newest_first,
                                       std::string_view text);
 
+// Takes away what only a job that has not ended needs, its keys too: its verdict is recorded, or
+// nobody can lead it any more. Doing it again is harmless.
+void clear_ended_job(const JobPaths& paths);
 // Takes the folder of a job away. kFailedPrecondition where somebody leads it.
 base::Result<> remove_ended_job(const JobPaths& paths);
 

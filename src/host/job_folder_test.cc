@@ -137,6 +137,24 @@ TEST_F(JobFolderTest, IsGoneAfterRemove) {
   EXPECT_FALSE(std::filesystem::exists(folder->paths().folder));
 }
 
+// The values of its keys stayed for as long as its folder did.
+TEST_F(JobFolderTest, OfAnEndedJobStaysWhatTellsOfIt) {
+  const auto folder = JobFolder::create(home_, hello(), kNoon);
+  ASSERT_TRUE(folder.ok()) << folder.error().message;
+  const JobPaths& paths = folder->paths();
+  std::filesystem::create_directories(paths.keys());
+  const std::string gone[] = {paths.launch(), paths.environment(), paths.zookeeper(),
+                              paths.keys() + "/000001.jsonl"};
+  for (const std::string& path : gone) ASSERT_TRUE(base::write_private_file(path, "x").ok());
+  for (int time = 0; time < 2; ++time) {
+    clear_ended_job(paths);
+    for (const std::string& path : gone) EXPECT_FALSE(std::filesystem::exists(path)) << path;
+    EXPECT_FALSE(std::filesystem::exists(paths.keys()));
+    EXPECT_TRUE(std::filesystem::exists(paths.spec()));
+    EXPECT_TRUE(std::filesystem::exists(paths.logs()));
+  }
+}
+
 TEST_F(JobFolderTest, KnowsThatSomebodyHasRemovedIt) {
   const auto folder = JobFolder::create(home_, hello(), kNoon);
   ASSERT_TRUE(folder.ok()) << folder.error().message;

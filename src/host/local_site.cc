@@ -53,13 +53,15 @@ bool can_come_back(const JobPaths& paths) { return ::access(paths.launch().c_str
 
 // Files that only a job that lives needs, and that a master which was killed has left.
 void remove_leftovers(const JobPaths& paths) {
-  const std::string left[] = {paths.socket(), paths.launch(), paths.environment()};
+  const std::string left[] = {paths.socket(), paths.launch(), paths.environment(),
+                              paths.zookeeper(), paths.keys()};
   const bool some = std::any_of(std::begin(left), std::end(left), [](const std::string& path) {
     return ::access(path.c_str(), F_OK) == 0;
   });
   // One that is only late still needs it.
   if (!some || has_supervisor(paths)) return;
-  for (const std::string& path : left) (void)::unlink(path.c_str());
+  (void)::unlink(paths.socket().c_str());
+  clear_ended_job(paths);
 }
 
 std::string log_prefix(const JobPaths& paths, const job::TaskId& task) {

@@ -262,6 +262,24 @@ TEST_F(LocalSiteTest, WhatAKilledClientHasLeftGoesWithTheNextCommand) {
   EXPECT_NE(::access(paths.socket().c_str(), F_OK), 0);
 }
 
+// The next master reads them; they go when there will be none.
+TEST_F(LocalSiteTest, KeysGoWhenTheirJobHasEndedAndNotBefore) {
+  write_journal(job::JobState::kSucceeded, true);
+  const JobPaths paths = folder_->paths();
+  std::filesystem::create_directories(paths.keys());
+  LocalSite site(home_, {clock_, never_, beside_us_});
+  EXPECT_TRUE(site.list().ok());
+  EXPECT_TRUE(std::filesystem::exists(paths.keys())) << "it has a master";
+  folder_.reset();
+  auto supervisor = lock_as_supervisor(paths);
+  ASSERT_TRUE(supervisor.ok());
+  EXPECT_EQ(status_of(site, "last")->state, job::JobState::kSucceeded);
+  EXPECT_TRUE(std::filesystem::exists(paths.keys())) << "somebody starts another one";
+  supervisor->reset();
+  EXPECT_EQ(status_of(site, "last")->state, job::JobState::kSucceeded);
+  EXPECT_FALSE(std::filesystem::exists(paths.keys()));
+}
+
 // The first `status` after a job's supervisor and master were killed told what had been so when the
 // job began.
 TEST_F(LocalSiteTest, AMasterThatTakesOverIsWaitedForAndAnOldStatusIsCalledOne) {

@@ -119,10 +119,7 @@ void MasterProcess::on_signal(int number) {
 
 void MasterProcess::wait() {
   (void)loop_.run_until([this] { return finished_; }, clock_.now() + job::kLongestJob);
-  // Only a job that runs needs them.
-  (void)::unlink(folder_->paths().environment().c_str());
-  (void)::unlink(folder_->paths().launch().c_str());
-  (void)::unlink(folder_->paths().zookeeper().c_str());
+  clear_ended_job(folder_->paths());
 }
 
 }  // namespace
