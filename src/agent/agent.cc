@@ -221,7 +221,10 @@ base::Result<> Agent::start_run(const wire::StartMessage& message) {
   }
   UserRun::Callbacks callbacks;
   callbacks.on_line = [this](bool is_error, std::string_view line) { on_line(is_error, line); };
-  callbacks.on_incomplete_log = [this](const std::string& what) { session_->incomplete_log(what); };
+  callbacks.on_incomplete_log = [this](const std::string& why, std::uint64_t lost) {
+    lost_lines_ += lost;
+    session_->incomplete_log(why, lost_lines_);
+  };
   callbacks.on_survivors = [this](const std::string& what) {
     tell_in_log(base::format("gangrun: left alive on this host: {}", what));
   };

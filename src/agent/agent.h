@@ -168,6 +168,7 @@ class Agent {
   std::optional<job::LastWords> last_words_;
   int run_attempt_ = 0;
   std::optional<job::RunEnd> run_end_;  // of that one, by itself
+  std::uint64_t lost_lines_ = 0;        // that the log lacks, of all runs
   int exit_status_ = 0;
   Stacks stacks_;
   Execs execs_;

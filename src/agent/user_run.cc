@@ -10,8 +10,6 @@
 #include <utility>
 
 #include "agent/image_run.h"
-#include "base/format.h"
-#include "base/strings.h"
 #include "process/container_report.h"
 #include "process/pipe.h"
 
@@ -120,7 +118,7 @@ base::Result<> UserRun::start_process(UserProcess user, const std::string& log_p
     };
     callbacks.on_log_failed = [this](const base::Error& error) {
       // The task goes on: its training is worth more than its log.
-      if (!std::exchange(has_told_log_, true)) callbacks_.on_incomplete_log(error.message);
+      if (!std::exchange(has_told_log_, true)) callbacks_.on_incomplete_log(error.message, 0);
     };
     auto& [pump, watch] = process->outputs[is_error];
     pump = std::make_unique<process::OutputPump>(std::move(is_error ? err.read : out.read),
@@ -254,9 +252,7 @@ void UserRun::tell_lost_lines() {
       lost += pump->lost_lines();
     }
   }
-  if (lost == 0) return;
-  callbacks_.on_incomplete_log(base::format(
-      "{} could not be kept: {}", base::count_text(static_cast<std::int64_t>(lost), "line"), why));
+  if (lost > 0) callbacks_.on_incomplete_log(why, lost);
 }
 
 job::Why UserRun::why_of(const Process& process) const {

@@ -42,9 +42,9 @@ class UserRun {
  public:
   struct Callbacks {
     std::function<void(bool is_error, std::string_view line)> on_line;
-    // Lines are not in the log, and why: once when that begins, whichever output it is, and at the
-    // end with the number of lines of all outputs.
-    std::function<void(const std::string& what)> on_incomplete_log;
+    // Lines are not in the log, and why: once when that begins, whichever output it is, with 0, and
+    // at the end with the number of lines of all outputs.
+    std::function<void(const std::string& why, std::uint64_t lost)> on_incomplete_log;
     // Processes of the run could not be killed: which, or why. Called once.
     std::function<void(const std::string& what)> on_survivors;
     // Called once, from the loop; the run may be destroyed in it.

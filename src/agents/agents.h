@@ -12,6 +12,7 @@
 #include "agents/agent_places.h"
 #include "agents/call_back.h"
 #include "agents/key_desk.h"
+#include "agents/log_lacks.h"
 #include "agents/questions.h"
 #include "agents/result_store.h"
 #include "agents/server.h"
@@ -84,6 +85,7 @@ class Agents final : public cluster::Tasks {
  private:
   struct Facts {
     cluster::TaskFacts told;
+    LogLacks log_lacks;        // that its agents have told
     std::optional<int> run{};  // the attempt of a run that has begun, and whose end is not told
     // When its place may take it away, where that is known; its agent is told.
     std::optional<base::Instant> preempted_at;

@@ -135,23 +135,25 @@ void Agents::on(const Heartbeat& event) {
 
 void Agents::on(const LogLines& event) {
   const bool is_error = event.stream == wire::Stream::kErr;
-  cluster::TaskFacts& facts = facts_[event.task].told;
+  Facts& facts = facts_[event.task];
   if (event.dropped > 0) {
     const std::string_view where =
         line_files_ ? "were too many for the connection" : "are only in the log file";
     keep_line(event.task, is_error, base::format("({} lines {})", event.dropped, where));
   }
-  if (!event.incomplete.empty()) {
-    keep_line(event.task, is_error,
-              base::format("gangrun: the log is incomplete: {}", event.incomplete));
-    facts.incomplete_log = event.incomplete;
-    listener_(cluster::IncompleteLog{event.task, event.incomplete});
+  const auto lack = event.incomplete.empty()
+                        ? std::nullopt
+                        : facts.log_lacks.add(event.agent, event.incomplete, event.lost);
+  if (lack) {
+    keep_line(event.task, is_error, base::format("gangrun: the log is incomplete: {}", *lack));
+    facts.told.incomplete_log = facts.log_lacks.words();
+    listener_(cluster::IncompleteLog{event.task, *lack});
   }
   for (const std::string& line : event.lines) keep_line(event.task, is_error, line);
   if (event.lines.empty()) return;
   std::string_view last = event.lines.back();
   if (last.ends_with('\r')) last.remove_suffix(1);  // a progress bar
-  facts.last_line = base::shorten(last, job::kMaxLastLineBytes);
+  facts.told.last_line = base::shorten(last, job::kMaxLastLineBytes);
 }
 
 void Agents::keep_line(const job::TaskId& task, bool is_error, const std::string& line) {

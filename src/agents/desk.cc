@@ -317,8 +317,10 @@ void Desk::handle(wire::SessionId id, Session& session, const wire::HeartbeatMes
 }
 
 void Desk::handle(wire::SessionId, Session& session, wire::LogMessage& message, base::Instant) {
-  output_.event(LogLines{session.task, expected_.at(session.task).attempt, message.stream,
-                         std::move(message.lines), message.dropped, std::move(message.incomplete)});
+  const Expected& expected = expected_.at(session.task);
+  output_.event(LogLines{session.task, expected.attempt, message.stream, std::move(message.lines),
+                         message.dropped, std::move(message.incomplete), message.lost,
+                         expected.agent_attempt});
 }
 
 void Desk::handle(wire::SessionId, Session& session, const wire::PortLostMessage& message,

@@ -98,6 +98,8 @@ struct LogLines {
   std::vector<std::string> lines;
   std::int64_t dropped = 0;
   std::string incomplete{};  // why lines are not in the task's log file
+  std::int64_t lost = 0;     // with it: so many lines of all runs of this agent
+  int agent = 1;             // the attempt for which it was allocated
 
   friend bool operator==(const LogLines&, const LogLines&) = default;
 };

@@ -16,6 +16,10 @@ LineLimit line_limit(const job::JobSpec& spec) {
   return {bytes, base::format("log_limit ({}) is reached", base::size_text(bytes))};
 }
 
+std::string lost_lines_words(std::int64_t lost, std::string_view why) {
+  return base::format("{} could not be kept: {}", base::count_text(lost, "line"), why);
+}
+
 std::optional<std::string> LineFiles::add(const std::string& prefix, bool is_error,
                                           std::string_view line, base::WallTime time) {
   const std::string path = prefix + (is_error ? ".err" : ".out");
@@ -44,7 +48,7 @@ std::optional<std::string> LineFiles::missing(const std::string& prefix) const {
     if (file != files_.end()) lost += file->second.lost;
   }
   if (lost == 0) return std::nullopt;
-  return base::format("{} could not be kept: {}", base::count_text(lost, "line"), limit_.reached);
+  return lost_lines_words(lost, limit_.reached);
 }
 
 std::optional<std::string> LineFiles::missing() const {

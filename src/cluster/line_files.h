@@ -28,6 +28,9 @@ struct LineLimit {
 };
 LineLimit line_limit(const job::JobSpec& spec);
 
+// "3 lines could not be kept: log_limit (1 MiB) is reached"
+std::string lost_lines_words(std::int64_t lost, std::string_view why);
+
 // The tasks' output in files on this host, where they themselves are on others and write none here.
 // What cannot be written is told once for each file, and counted: the job goes on.
 class LineFiles {

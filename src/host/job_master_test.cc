@@ -87,7 +87,7 @@ class Agent {
     session_->exited(report, loop_.now());
   }
   void log(std::string_view line) { session_->log(wire::Stream::kErr, line); }
-  void incomplete_log(std::string_view what) { session_->incomplete_log(what); }
+  void incomplete_log(std::string_view what) { session_->incomplete_log(what, 0); }
   [[nodiscard]] bool is_attached() const { return session_->is_attached(); }
 
   int starts = 0;

@@ -106,8 +106,8 @@ void AgentSession::log(Stream stream, std::string_view line) {
   wait_for_time();
 }
 
-void AgentSession::incomplete_log(std::string_view what) {
-  side_.incomplete_log(what, loop_.now());
+void AgentSession::incomplete_log(std::string_view why, std::uint64_t lost) {
+  side_.incomplete_log(why, lost, loop_.now());
   wait_for_time();
 }
 

@@ -231,8 +231,13 @@ void AgentSide::log(Stream stream, std::string_view line, base::Instant now) {
   queue({stream, job::json_text(line, kMaxLogLineBytes).get<std::string>()}, now);
 }
 
-void AgentSide::incomplete_log(std::string_view what, base::Instant now) {
-  queue({Stream::kErr, job::json_text(what, kMaxIncompleteLogBytes).get<std::string>(), true}, now);
+void AgentSide::incomplete_log(std::string_view why, std::uint64_t lost, base::Instant now) {
+  const auto most = static_cast<std::uint64_t>(kMaxLostLines);
+  queue({.stream = Stream::kErr,
+         .text = job::json_text(why, kMaxIncompleteLogBytes).get<std::string>(),
+         .is_of_log = true,
+         .lost = static_cast<std::int64_t>(std::min(lost, most))},
+        now);
 }
 
 void AgentSide::queue(Line line, base::Instant now) {
@@ -366,6 +371,7 @@ LogMessage AgentSide::next_log_message() {
   if (lines_.front().is_of_log) {
     line_bytes_ -= lines_.front().text.size();
     message.incomplete = std::move(lines_.front().text);
+    message.lost = lines_.front().lost;
     lines_.pop_front();
     return message;
   }

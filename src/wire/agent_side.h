@@ -124,7 +124,7 @@ class AgentSide {
   void port_lost();
   void set_address(const job::Address& address, std::vector<std::uint16_t> more_ports = {});
   void log(Stream stream, std::string_view line, base::Instant now);
-  void incomplete_log(std::string_view what, base::Instant now);
+  void incomplete_log(std::string_view why, std::uint64_t lost, base::Instant now);
   void rendezvous(RendezvousMessage message);
   void figures(job::Figures figures);
   void ask(const AskMessage& message) { send_if_attached(message); }
@@ -140,6 +140,7 @@ class AgentSide {
     Stream stream = Stream::kOut;
     std::string text;
     bool is_of_log = false;  // not the task's: what its log file lacks
+    std::int64_t lost = 0;   // of that
   };
 
   void handle(const WelcomeMessage& message, base::Instant now);

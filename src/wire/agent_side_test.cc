@@ -343,7 +343,7 @@ TEST_F(AgentSideOfLastLinesTest, TheLastOfARunComesBeforeItsEnd) {
   sent_.clear();
   side_.log(Stream::kOut, "step 1", now_);
   side_.log(Stream::kErr, "Traceback", now_);
-  side_.incomplete_log("no space left on device", now_);
+  side_.incomplete_log("no space left on device", 0, now_);
   side_.exited({}, now_, now_);
   const auto messages = sent();
   ASSERT_EQ(messages.size(), 3U);
@@ -356,7 +356,7 @@ TEST_F(AgentSideOfLastLinesTest, TheLastOfARunComesBeforeItsEnd) {
 TEST_F(AgentSideTest, WhatALogLacksIsToldInItsPlace) {
   attach();
   side_.log(Stream::kErr, "before", now_);
-  side_.incomplete_log("no space left on device", now_);
+  side_.incomplete_log("no space left on device", 0, now_);
   side_.log(Stream::kErr, "after", now_);
   expire();
   std::vector<std::string> shown;
@@ -376,11 +376,11 @@ TEST_F(AgentSideTest, WhatALogLacksIsToldBeforeTheEndWhateverElseIsDropped) {
   side_.started(99);
   sent_.clear();
   unsent_ = kMaxUnsentBytes + 1;
-  side_.incomplete_log("no space left on device", now_);
+  side_.incomplete_log("no space left on device", 0, now_);
   for (std::size_t i = 0; i < kMaxQueuedLogLines + 5; ++i) side_.log(Stream::kOut, "line", now_);
-  side_.incomplete_log("7 lines could not be kept", now_);
+  side_.incomplete_log("no space left on device", 7, now_);
   side_.exited({}, now_, now_);
-  std::vector<std::string> missing;
+  std::vector<std::int64_t> missing;
   std::size_t lines = 0;
   std::int64_t dropped = 0;
   const auto messages = sent();
@@ -389,9 +389,9 @@ TEST_F(AgentSideTest, WhatALogLacksIsToldBeforeTheEndWhateverElseIsDropped) {
     if (log == nullptr) continue;
     lines += log->lines.size();
     dropped += log->dropped;
-    if (!log->incomplete.empty()) missing.push_back(log->incomplete);
+    if (!log->incomplete.empty()) missing.push_back(log->lost);
   }
-  EXPECT_THAT(missing, ElementsAre("no space left on device", "7 lines could not be kept"));
+  EXPECT_THAT(missing, ElementsAre(0, 7));
   EXPECT_EQ(lines + static_cast<std::size_t>(dropped), kMaxQueuedLogLines + 5);
   EXPECT_TRUE(std::holds_alternative<ExitedMessage>(messages.back()));
 }

@@ -25,6 +25,8 @@ inline constexpr std::size_t kMaxMasterMessageBytes = std::size_t{4} << 20U;
 inline constexpr std::size_t kMaxLinesOfLogMessage = 256;
 // More than what process/output.h hands on of a line, with its words about the rest.
 inline constexpr std::size_t kMaxLogLineBytes = std::size_t{20} << 10U;
+// So many that the sum of a task's agents is a number too.
+inline constexpr std::int64_t kMaxLostLines = 1'000'000'000'000;
 inline constexpr std::size_t kMaxIncompleteLogBytes = std::size_t{4} << 10U;
 inline constexpr std::size_t kMaxBytesOfLogMessage = std::size_t{64} << 10U;
 inline constexpr std::size_t kMaxMorePorts = job::kMaxPortsPerTask - 1;

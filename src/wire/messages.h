@@ -152,6 +152,7 @@ struct LogMessage {
   std::int64_t dropped = 0;  // lines before these that were not sent
   // Why lines are not in the log file; empty: nothing new of that.
   std::string incomplete{};
+  std::int64_t lost = 0;  // with it: so many lines of all the agent's runs; 0: not counted yet
 
   static constexpr std::string_view kName = "log";
   static constexpr auto rows() {
@@ -161,7 +162,8 @@ struct LogMessage {
                   base::ListOf<base::Bytes>{kMaxLinesOfLogMessage, {kMaxLogLineBytes}}),
         base::row("dropped", &LogMessage::dropped, kNumberForm),
         base::row_if_set("incomplete", &LogMessage::incomplete,
-                         base::Bytes{kMaxIncompleteLogBytes}));
+                         base::Bytes{kMaxIncompleteLogBytes}),
+        base::row_if_set("lost", &LogMessage::lost, base::Range{0, kMaxLostLines}));
   }
   [[nodiscard]] base::Result<> complete() const;
 

@@ -51,6 +51,7 @@ std::vector<AgentMessage> agent_messages() {
       LogMessage{Stream::kErr, {"a", "", "\x01\t"}, 7},
       LogMessage{Stream::kOut, {}, 0},
       LogMessage{Stream::kErr, {}, 0, "No space left on device"},
+      LogMessage{Stream::kErr, {}, 0, "No space left on device", 7},
       PortLostMessage{2, 0},
       FiguresMessage{2, 4, {{"loss", job::Figure(0.5)}, {"step", job::Figure(std::int64_t{7})}}},
       RendezvousMessage{2, 4, 7, RendezvousAction::kGet, "global/0", ""},

@@ -49,10 +49,14 @@ def test_lines_of_both_streams_are_counted_together(run_gangrun, tmp_path):
 
 def test_earlier_runs_count(run_gangrun, home, tmp_path):
     done = run_gangrun("run", "--log-limit", "1m", "--restarts", "1:task", "-r", "worker:1", "--", "sh", "-c",
-                       WRITES.format(end="exit $((3 * (GANGRUN_RESTARTS == 0)))").replace("40000", "13000"), cwd=tmp_path)
+                       WRITES.format(end="exit $((3 * (GANGRUN_RESTARTS == 0)))").replace("40000", "20000"), cwd=tmp_path)
     assert done.status == 0, done
     (log,) = (home / "jobs").glob("*/logs/worker-0.out")
-    assert log.stat().st_size < (1 << 20) + 200
+    text = log.read_bytes()
+    assert len(text) < (1 << 20) + 200
+    (task,) = json.loads(run_gangrun("status", "last", "--json").stdout)["tasks"]
+    lost = int(task["incomplete_log"].split()[0])
+    assert lost == 40000 - text.count(b"345678\n"), task
 
 
 def test_a_job_below_its_limit_is_complete(run_gangrun, tmp_path):
