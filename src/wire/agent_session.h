@@ -45,8 +45,8 @@ class AgentSession final : private AgentSideOutput {
   void set_address(const job::Address& address, std::vector<std::uint16_t> more_ports = {});
   // One line of the task's output, without its end.
   void log(Stream stream, std::string_view line);
-  // Lines are not in the log file, and why; told in its place among the lines. `lost`: so
-  // many of all runs; 0: not counted yet.
+  // Lines are not in the log file, and why; told in its place among the lines, and once more in
+  // each new session. `lost`: so many of all runs; 0: not counted yet.
   void incomplete_log(std::string_view why, std::uint64_t lost);
   // Asks the master for the present run; not sent, and never answered, where no session is open.
   void rendezvous(RendezvousMessage message);

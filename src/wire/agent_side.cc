@@ -111,6 +111,8 @@ void AgentSide::handle(const WelcomeMessage& message, base::Instant now) {
   lease_end_.reset();
   if (has_lease()) lease_end_ = reported_at_ + master_lost_;
   heartbeat_at_ = now + heartbeat_;
+  // The connection before may have broken with it, and another master has not heard it.
+  if (log_lack_ && std::ranges::none_of(lines_, &Line::is_of_log)) queue(*log_lack_, now);
   flush_log(now);
   if (callbacks_.on_attached) callbacks_.on_attached();
 }
@@ -233,11 +235,11 @@ void AgentSide::log(Stream stream, std::string_view line, base::Instant now) {
 
 void AgentSide::incomplete_log(std::string_view why, std::uint64_t lost, base::Instant now) {
   const auto most = static_cast<std::uint64_t>(kMaxLostLines);
-  queue({.stream = Stream::kErr,
-         .text = job::json_text(why, kMaxIncompleteLogBytes).get<std::string>(),
-         .is_of_log = true,
-         .lost = static_cast<std::int64_t>(std::min(lost, most))},
-        now);
+  log_lack_ = {.stream = Stream::kErr,
+               .text = job::json_text(why, kMaxIncompleteLogBytes).get<std::string>(),
+               .is_of_log = true,
+               .lost = static_cast<std::int64_t>(std::min(lost, most))};
+  queue(*log_lack_, now);
 }
 
 void AgentSide::queue(Line line, base::Instant now) {

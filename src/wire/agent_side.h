@@ -214,6 +214,7 @@ class AgentSide {
   std::size_t line_bytes_ = 0;
   std::array<std::int64_t, 2> dropped_{};  // by stream
   std::optional<Line> last_line_;          // not sent; where it is the only one
+  std::optional<Line> log_lack_;           // what the log lacks, as it was told last
   std::optional<base::Instant> flush_at_;
 };
 

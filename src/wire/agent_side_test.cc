@@ -396,6 +396,33 @@ TEST_F(AgentSideTest, WhatALogLacksIsToldBeforeTheEndWhateverElseIsDropped) {
   EXPECT_TRUE(std::holds_alternative<ExitedMessage>(messages.back()));
 }
 
+// A connection broke with it, and `status` called the log complete.
+TEST_F(AgentSideTest, WhatALogLacksIsToldAgainInTheNextSession) {
+  attach();
+  side_.incomplete_log("no space left on device", 7, now_);
+  expire();
+  EXPECT_EQ(sent().size(), 1U);
+  for (int session = 0; session < 2; ++session) {
+    side_.on_connection_lost("reset", now_);
+    side_.on_connected(now_);
+    sent_.clear();
+    hear(WelcomeMessage{seconds(10), seconds(60)});
+    const auto messages = sent();
+    ASSERT_EQ(messages.size(), 1U);
+    EXPECT_EQ(messages[0],
+              AgentMessage(LogMessage{Stream::kErr, {}, 0, "no space left on device", 7}));
+  }
+}
+
+// What waits still is told once.
+TEST_F(AgentSideTest, WhatALogLacksAndIsNotToldYetIsToldOnce) {
+  side_.incomplete_log("no space left on device", 0, now_);
+  side_.on_connected(now_);
+  sent_.clear();
+  hear(WelcomeMessage{seconds(10), seconds(60)});
+  EXPECT_EQ(sent().size(), 1U);
+}
+
 TEST_F(AgentSideTest, AfterTheEndNothingHappens) {
   attach();
   side_.finish(now_);
