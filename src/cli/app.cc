@@ -224,6 +224,7 @@ void take_task(std::string& job, const client::Word& task) {
   std::visit(base::Overloaded{[&](std::string* name) {
                                 if (name->empty()) *name = std::exchange(job, last);
                               },
+                              [](std::optional<std::string>*) {},  // no task's name is one
                               [&](std::vector<std::string>* names) {
                                 names->insert(names->begin(), std::exchange(job, last));
                               }},
@@ -240,7 +241,8 @@ void find_jobs(const client::Command& command, const client::Context& context) {
   const auto find_all = [&](std::vector<std::string>* jobs) {
     for (std::string& job : *jobs) job = client::meant_job(context, job);
   };
-  std::visit(base::Overloaded{find_one, find_all}, command.words.front().target);
+  const auto find_none = [](std::optional<std::string>*) {};  // no job's name is one
+  std::visit(base::Overloaded{find_one, find_all, find_none}, command.words.front().target);
 }
 
 client::ExitStatus act_on(const std::vector<std::string>& given, client::Context& context) {

@@ -16,6 +16,7 @@ struct Given {
   std::optional<std::string> name;
   std::vector<std::string> memory;
   std::string job;
+  std::optional<std::string> value;
 };
 
 class CommandBuilderTest : public testing::Test {
@@ -23,7 +24,7 @@ class CommandBuilderTest : public testing::Test {
   CommandBuilderTest() {
     add_arguments(app_, {.name = "test",
                          .summary = "Test.",
-                         .words = {{"JOB", &given_.job}},
+                         .words = {{"JOB", &given_.job}, {"VALUE", &given_.value}},
                          .flags = {{"--json", &given_.json, "", "Print JSON"},
                                    {"-n,--name", &given_.name, "NAME", "The name"},
                                    {"-m,--memory", &given_.memory, "SIZE", "Memory"}}});
@@ -50,6 +51,23 @@ TEST_F(CommandBuilderTest, AValueMayLookLikeAFlag) {
   parse({"--name=-5", "-m", "-1"});
   EXPECT_EQ(given_.name, "-5");
   EXPECT_THAT(given_.memory, ElementsAre("-1"));
+}
+
+// `gangrun kv put KEY ""` waited for standard input.
+TEST_F(CommandBuilderTest, AWordThatIsEmptyIsGiven) {
+  parse({"wine", ""});
+  EXPECT_EQ(given_.value, "");
+}
+
+TEST_F(CommandBuilderTest, AnOptionalWordThatIsNotGivenIsNone) {
+  parse({"wine"});
+  EXPECT_EQ(given_.value, std::nullopt);
+}
+
+TEST_F(CommandBuilderTest, AnOptionalWordIsOne) {
+  parse({"", "[a,b]"});
+  EXPECT_EQ(given_.job, "");
+  EXPECT_EQ(given_.value, "[a,b]");
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ std::vector<std::string> names_of(const client::Flag& flag) {
 }
 
 bool is_list(const client::Word& word) {
-  return std::visit(base::Overloaded{[](const std::string*) { return false; },
+  return std::visit(base::Overloaded{[](const auto*) { return false; },
                                      [](const std::vector<std::string>*) { return true; }},
                     word.target);
 }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "cli/completion.h"
 
 namespace gangrun::cli {
@@ -64,14 +66,15 @@ TEST(HelpText, WrapsLongHelp) {
 
 TEST(HelpText, HasWordsAndRestAsTheyAreGiven) {
   std::vector<std::string> many;
+  std::optional<std::string> one;
   const client::Command command{.name = "test",
                                 .summary = "Test.",
-                                .words = {{"JOB", {}}, {"TASK", &many}},
+                                .words = {{"JOB", {}}, {"VALUE", &one}, {"TASK", &many}},
                                 .rest = &many,
                                 .flags = {{"--name,-n", {}, "NAME", "The name"}}};
   EXPECT_EQ(help_text(command, ""), R"(Test.
 
-Usage: test [OPTIONS] [JOB] [TASK...] [-- COMMAND...]
+Usage: test [OPTIONS] [JOB] [VALUE] [TASK...] [-- COMMAND...]
 
 Options:
   -n, --name NAME  The name

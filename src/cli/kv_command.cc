@@ -23,7 +23,7 @@ client::Command kv_command() {
               "  wait KEY          the same, once there is one\n"
               "  delete KEY        remove a key; status 1: there is no such key\n"
               "  list [PREFIX]     print the keys, or those that begin so\n\n"
-              "After -- a KEY or VALUE may begin with a dash, and a VALUE may be empty.\n"
+              "After -- a KEY or VALUE may begin with a dash. A VALUE may be empty.\n"
               "A key has at most 200 printable characters, a value at most 256 KiB, a job at most\n"
               "10,000 keys and 64 MiB. Keys last as long as the job.\n\n"
               "Example:\n  gangrun kv put address \"$HOSTNAME:8080\"\n"

@@ -28,10 +28,11 @@ struct Flag {
   std::string group{};  // the title that help has above it; empty: as of all others
 };
 
-// A word that a command takes without a flag, or any number of them.
+// A word that a command takes without a flag, or any number of them. An optional one that is given
+// may be empty.
 struct Word {
   std::string name;  // "JOB"
-  std::variant<std::string*, std::vector<std::string>*> target;
+  std::variant<std::string*, std::optional<std::string>*, std::vector<std::string>*> target;
   bool is_needed = false;
 };
 

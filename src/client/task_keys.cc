@@ -98,21 +98,21 @@ Result<std::vector<std::string>> list_keys(const std::string& address, const std
   return keys;
 }
 
-// With the words after "--" in their places. Such a VALUE is one though it is empty or "-".
+// With the words after "--" in their places. Such a VALUE is one though it is "-".
 struct KeyAndValue {
   std::string key;
   std::optional<std::string> value;
 };
 Result<KeyAndValue> key_and_value(const KvOptions& options) {
-  KeyAndValue given{options.key, std::nullopt};
-  if (!options.value.empty() && options.value != "-") given.value = options.value;
+  KeyAndValue given{options.key.value_or(""), std::nullopt};
+  if (options.value != "-") given.value = options.value;
   std::vector<std::string> words = options.words;
-  if (given.key.empty() && !words.empty()) {
+  if (!options.key && !words.empty()) {
     given.key = words.front();
     words.erase(words.begin());
   }
   if (words.empty()) return given;
-  if (words.size() > 1 || !options.value.empty()) {
+  if (words.size() > 1 || options.value) {
     return base::invalid_argument(
         base::format("unexpected argument '{}'; kv put takes KEY and VALUE", words.back()));
   }
@@ -131,7 +131,7 @@ Result<std::string> act(const KvOptions& options, const Context& context) {
   if (given.key.empty() && !is_list) {
     return base::invalid_argument(base::format("kv {} needs a KEY", action));
   }
-  if ((given.value || !options.value.empty()) && action != "put") {
+  if ((given.value || options.value) && action != "put") {
     return base::invalid_argument(base::format("kv {} takes no VALUE", action));
   }
   if (options.timeout && action != "wait") {

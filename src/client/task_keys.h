@@ -14,8 +14,8 @@ namespace gangrun::client {
 
 struct KvOptions {
   std::string action;
-  std::string key;
-  std::string value;
+  std::optional<std::string> key;
+  std::optional<std::string> value;
   std::vector<std::string> words;  // after "--": KEY and VALUE, or VALUE
   std::optional<std::string> timeout;
   bool json = false;

@@ -1,0 +1,100 @@
+#include "client/task_keys.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+
+#include "base/format.h"
+#include "client/test_context.h"
+#include "net/event_loop.h"
+#include "net/server.h"
+
+namespace gangrun::client {
+namespace {
+
+using base::Result;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// An agent that says yes to everything.
+class TaskKeysTest : public testing::Test {
+ protected:
+  TaskKeysTest() : server_(loop_) {
+    server_.on_request([this](const net::HttpRequest& request, net::Responder responder) {
+      asked_.push_back(base::format("{} {} '{}'", request.method, request.path, request.body));
+      responder.answer(answer_);
+    });
+    const auto port = server_.listen_loopback(0);
+    EXPECT_TRUE(port.ok());
+    test_.context().environment["GANGRUN_KV"] = base::format("127.0.0.1:{}", port.value_or(0));
+    test_.context().environment["GANGRUN_TASK_TYPE"] = "worker";
+  }
+
+  Result<ExitStatus> act(const KvOptions& options) {
+    return beside([&] { return use_keys(options, test_.context()); });
+  }
+  Result<ExitStatus> meet(const BarrierOptions& options) {
+    return beside([&] { return wait_at_barrier(options, test_.context()); });
+  }
+  // The error of a put, or what the agent was asked.
+  std::string put(const KvOptions& options) {
+    asked_.clear();
+    const auto status = act(options);
+    if (!status.ok()) return status.error().message;
+    return asked_.empty() ? "nothing" : asked_.front();
+  }
+
+  TestContext test_;
+  net::HttpResponse answer_;
+  std::vector<std::string> asked_;
+
+ private:
+  Result<ExitStatus> beside(const std::function<Result<ExitStatus>()>& work) {
+    Result<ExitStatus> status = base::internal("not done");
+    std::thread thread([&] {
+      status = work();
+      loop_.stop();
+    });
+    loop_.run();
+    thread.join();
+    return status;
+  }
+
+  net::EventLoop loop_;
+  net::Server server_;
+};
+
+// It waited for standard input.
+TEST_F(TaskKeysTest, AnEmptyValueIsOne) {
+  EXPECT_EQ(put({.action = "put", .key = "k", .value = ""}), "PUT /kv/k ''");
+  EXPECT_EQ(put({.action = "put", .key = "k", .words = {""}}), "PUT /kv/k ''");
+  EXPECT_EQ(put({.action = "put", .words = {"k", ""}}), "PUT /kv/k ''");
+}
+
+TEST_F(TaskKeysTest, WordsAfterTheDashesHaveTheirPlaces) {
+  EXPECT_EQ(put({.action = "put", .key = "k", .words = {"-"}}), "PUT /kv/k '-'");
+  EXPECT_EQ(put({.action = "put", .words = {"-k", "--help"}}), "PUT /kv/-k '--help'");
+  EXPECT_THAT(put({.action = "put", .key = "k", .value = "", .words = {"v"}}),
+              HasSubstr("unexpected argument 'v'"));
+  EXPECT_THAT(put({.action = "put", .key = "", .words = {"v"}}), HasSubstr("needs a KEY"));
+}
+
+TEST_F(TaskKeysTest, OnlyAPutTakesAValue) {
+  for (const char* action : {"get", "wait", "delete"}) {
+    EXPECT_EQ(put({.action = action, .key = "k", .value = ""}),
+              base::format("kv {} takes no VALUE", action));
+    EXPECT_EQ(put({.action = action}), base::format("kv {} needs a KEY", action));
+  }
+  EXPECT_THAT(asked_, testing::IsEmpty());
+}
+
+TEST_F(TaskKeysTest, ABarrierIsAskedForByItsProcess) {
+  test_.context().environment["GANGRUN_PROCESS"] = "2";
+  ASSERT_TRUE(meet({.name = "b"}).ok());
+  EXPECT_THAT(asked_, ElementsAre("POST /barrier/b ''"));
+}
+
+}  // namespace
+}  // namespace gangrun::client
