@@ -46,7 +46,11 @@ Result<std::string> read_all(int fd, const std::string& path, std::size_t max_by
   if (::fstat(fd, &info) != 0) return from_errno(errno, format("cannot read {}", path));
   const Error too_large{Code::kResourceExhausted,
                         format("{} is larger than the limit of {} bytes", path, max_bytes)};
-  if (S_ISREG(info.st_mode) && static_cast<std::size_t>(info.st_size) > max_bytes) return too_large;
+  if (S_ISREG(info.st_mode) && static_cast<std::size_t>(info.st_size) > max_bytes) {
+    // Somebody may have read a part of standard input.
+    const off_t left = info.st_size - std::max<off_t>(::lseek(fd, 0, SEEK_CUR), 0);
+    if (left > 0 && static_cast<std::size_t>(left) > max_bytes) return too_large;
+  }
   std::string content;
   std::size_t part = kFirstPart;
   while (true) {
@@ -88,14 +92,17 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
 
 Result<std::string> read_input(const std::string& path, std::size_t max_bytes,
                                Duration max_silence) {
-  // In place of one that our caller has closed there is a file that only can be written
-  // (process/open_files.h); opened by its name it would be empty.
   const bool is_standard = path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0";
   if (is_standard) {
+    // In place of one that our caller has closed there is a file that only can be written
+    // (process/open_files.h).
     const int flags = ::fcntl(STDIN_FILENO, F_GETFL);
     if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY) {
       return invalid_argument(format("cannot read {}: standard input is closed", path));
     }
+    // A socket cannot be opened by its name, a file of another user perhaps not, and one that is
+    // opened anew begins again.
+    return read_all(STDIN_FILENO, path, max_bytes, max_silence);
   }
   // Opening a pipe that nobody writes would never return.
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));

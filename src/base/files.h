@@ -27,7 +27,8 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes);
 inline constexpr seconds kMaxSilence(30);
 
 // The same of what a user names as an input: a pipe is read to its end, too, and waited for; after
-// `max_silence` without a byte it is kDeadlineExceeded.
+// `max_silence` without a byte it is kDeadlineExceeded. Standard input, by one of its names, is
+// read from where it is.
 Result<std::string> read_input(const std::string& path, std::size_t max_bytes,
                                Duration max_silence = kMaxSilence);
 

@@ -248,6 +248,40 @@ TEST_F(Files, AClosedStandardInputIsNotAnEmptyOne) {
   EXPECT_EXIT(::_exit(read_closed_input()), testing::ExitedWithCode(0), "");
 }
 
+// Standard input becomes `input`, of a process of its own; 0 if `wanted` is read from it.
+int read_from(int input, std::string_view wanted, std::size_t max_bytes) {
+  if (::dup2(input, STDIN_FILENO) != STDIN_FILENO) return 1;
+  const auto text = read_input("/dev/stdin", max_bytes);
+  return text.ok() && *text == wanted ? 0 : 2;
+}
+
+// Opening it by its name fails.
+TEST_F(Files, StandardInputMayBeASocket) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
+  ASSERT_TRUE(write_all(writer.get(), "from a socket", "the socket").ok());
+  ASSERT_EQ(::shutdown(writer.get(), SHUT_WR), 0);
+  EXPECT_EXIT(::_exit(read_from(reader.get(), "from a socket", kFileLimit)),
+              testing::ExitedWithCode(0), "");
+}
+
+// It began again at the beginning of the file.
+TEST_F(Files, StandardInputIsReadFromWhereItIs) {
+  ASSERT_TRUE(write_file_atomically(path("a"), "head\ntail", 0600).ok());
+  const UniqueFd file(::open(path("a").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::lseek(file.get(), 5, SEEK_SET), 5);
+  EXPECT_EXIT(::_exit(read_from(file.get(), "tail", 4)), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(Files, TheLimitOfStandardInputIsThatOfWhatIsLeft) {
+  ASSERT_TRUE(write_file_atomically(path("a"), "head\ntail", 0600).ok());
+  const UniqueFd file(::open(path("a").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::lseek(file.get(), 4, SEEK_SET), 4);
+  EXPECT_EXIT(::_exit(read_from(file.get(), "", 4)), testing::ExitedWithCode(2), "");
+}
+
 TEST(MemoryFile, IsEmptyHasNoNameAndIsClosedOnExec) {
   const auto file = memory_file("some");
   ASSERT_TRUE(file.ok()) << file.error().message;

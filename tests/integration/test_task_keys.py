@@ -129,6 +129,7 @@ gangrun kv put -- -k --help; test "$(gangrun kv get -- -k)" = --help
 gangrun kv put v -- ""; gangrun kv get v >empty; test ! -s empty
 echo input | gangrun kv put v ""; gangrun kv get v >empty; test ! -s empty
 printf input | gangrun kv put v -; test "$(gangrun kv get v)" = input
+printf 'head\\ntail' >lines; { read -r line; gangrun kv put v; } <lines; test "$(gangrun kv get v)" = tail
 gangrun kv put v -- -; test "$(gangrun kv get v)" = -
 ! gangrun kv put v -- two words 2>words; grep -q "unexpected argument 'words'" words
 head -c 262145 /dev/zero | { s=0; gangrun kv put v 2>large || s=$?; test $s = 2; }; grep -q "limit of 262144 bytes" large
