@@ -120,6 +120,24 @@ Result<KeyAndValue> key_and_value(const KvOptions& options) {
   return given;
 }
 
+// Somebody who means `kv put k v` would wait for standard input.
+Result<> check_key_without_value(const KvOptions& options) {
+  if (!options.key || options.value) return {};
+  const std::string_view word = *options.key;
+  const std::size_t equals = word.find('=');
+  if (equals == 0 || equals == std::string_view::npos) return {};
+  std::string right = "gangrun kv put KEY VALUE";
+  if (wire::is_key(word)) {
+    const std::string_view value = word.substr(equals + 1);
+    right =
+        base::format("gangrun kv put {} {}{}, or for standard input gangrun kv put {} -",
+                     base::shell_quote(word.substr(0, equals)), value.starts_with('-') ? "-- " : "",
+                     base::shell_quote(value), base::shell_quote(word));
+  }
+  return base::invalid_argument(
+      base::format("{} is given as KEY, and no VALUE; use {}", job::in_quotes(word), right));
+}
+
 // The text that an action prints; empty: none.
 Result<std::string> act(const KvOptions& options, const Context& context) {
   const std::string& action = options.action;
@@ -134,6 +152,7 @@ Result<std::string> act(const KvOptions& options, const Context& context) {
   if ((given.value || options.value) && action != "put") {
     return base::invalid_argument(base::format("kv {} takes no VALUE", action));
   }
+  if (action == "put" && !given.value) GANGRUN_TRY(check_key_without_value(options));
   if (options.timeout && action != "wait") {
     return base::invalid_argument("--timeout is for kv wait");
   }

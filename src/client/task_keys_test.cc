@@ -81,6 +81,20 @@ TEST_F(TaskKeysTest, WordsAfterTheDashesHaveTheirPlaces) {
   EXPECT_THAT(put({.action = "put", .key = "", .words = {"v"}}), HasSubstr("needs a KEY"));
 }
 
+// It waited for standard input.
+TEST_F(TaskKeysTest, AKeyWithAnEqualsSignAndNoValueIsNoPut) {
+  EXPECT_EQ(put({.action = "put", .key = "k=v"}),
+            "'k=v' is given as KEY, and no VALUE; use gangrun kv put k v, or for standard input "
+            "gangrun kv put k=v -");
+  EXPECT_THAT(put({.action = "put", .key = "k="}), HasSubstr("use gangrun kv put k '', or"));
+  EXPECT_THAT(put({.action = "put", .key = "k=-$"}), HasSubstr("use gangrun kv put k -- '-$', or"));
+  EXPECT_EQ(put({.action = "put", .key = "k=two words"}),
+            "'k=two words' is given as KEY, and no VALUE; use gangrun kv put KEY VALUE");
+  EXPECT_EQ(put({.action = "put", .key = "k=v", .value = "w"}), "PUT /kv/k=v 'w'");
+  EXPECT_EQ(put({.action = "put", .key = "k=v", .words = {"w"}}), "PUT /kv/k=v 'w'");
+  EXPECT_EQ(put({.action = "get", .key = "k=v"}), "GET /kv/k=v ''");
+}
+
 TEST_F(TaskKeysTest, OnlyAPutTakesAValue) {
   for (const char* action : {"get", "wait", "delete"}) {
     EXPECT_EQ(put({.action = action, .key = "k", .value = ""}),

@@ -106,6 +106,7 @@ def test_the_commands_have_statuses_and_words(run_gangrun, gangrun, tmp_path):
 
 @pytest.mark.parametrize("words, said", [
     (["kv", "get", "a"], "works inside a task"), (["barrier", "b"], "works inside a task"), (["kv", "put"], "needs a KEY"),
+    (["kv", "put", "k=v"], "use gangrun kv put k v, or"),
     (["kv", "get", "a", "b"], "takes no VALUE"), (["kv", "get", "a", "--timeout", "1s"], "kv wait"),
     (["kv", "get", "a", "--json"], "kv list"), (["barrier", "b", "--tasks", "none"], "--tasks"),
     (["barrier", "b", "--timeout", "soon"], "--timeout"),
