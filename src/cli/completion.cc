@@ -78,6 +78,11 @@ bool takes_job_and_task(const client::Command& command) {
          command.words[1].name == kTaskValue;
 }
 
+// Whether its first word is a choice, and others follow it.
+bool begins_with_choice(const client::Command& command) {
+  return command.words.size() > 1 && kind_of(command.words.front().name) == Kind::kChoice;
+}
+
 // The names of a command's flags, or of those that the next word belongs to.
 std::string flag_names(const client::Command& command, bool have_value) {
   std::vector<std::string> all;
@@ -137,6 +142,9 @@ std::string bash_command(const client::Command& command) {
   if (takes_job_and_task(command)) {
     text += format("      _gangrun_job_and_task \"{}\" \"_gangrun_{}\"\n",
                    flag_names(command, true), jobs_of(command));
+  } else if (begins_with_choice(command)) {
+    text += format("      if [[ $previous == {} ]]; then\n        {}\n      fi\n", command.name,
+                   bash_reply(command.words.front().name, kAllJobs));
   } else if (!command.words.empty()) {
     text += format("      {}\n", bash_reply(command.words.front().name, jobs_of(command)));
   }
@@ -368,6 +376,10 @@ std::string fish_words(const client::Command& command) {
   const std::string start = "complete -c gangrun -n '__fish_seen_subcommand_from " + command.name;
   const std::string& first = command.words.front().name;
   const std::string value = fish_value(first, jobs_of(command));
+  if (begins_with_choice(command)) {
+    return format("{0}' -f\n{0}; and not __fish_seen_subcommand_from {1}'{2}\n", start,
+                  base::join(choices_of(first), " "), value);
+  }
   if (!takes_job_and_task(command)) {
     return start + "'" + (kind_of(first) == Kind::kFile ? " -F" : " -f" + value) + "\n";
   }

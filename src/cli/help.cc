@@ -99,7 +99,7 @@ std::string help_text(const client::Command& command, std::string_view parent) {
   for (const client::Word& word : command.words) {
     usage += word.is_needed ? " " + name_of(word) : base::format(" [{}]", name_of(word));
   }
-  if (command.rest != nullptr) usage += " [-- COMMAND...]";
+  if (command.rest != nullptr) usage += base::format(" [-- {}]", command.rest_name);
   std::string text = base::format("{}\n\nUsage: {}\n", command.summary, usage);
   std::vector<Row> rows;
   for (const client::Command& child : command.commands) rows.push_back({child.name, child.summary});

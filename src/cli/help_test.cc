@@ -81,6 +81,14 @@ Options:
 )");
 }
 
+// `gangrun kv` had "[-- COMMAND...]".
+TEST(HelpText, TheRestMayHaveAnotherName) {
+  std::vector<std::string> rest;
+  const client::Command command{
+      .name = "test", .summary = "Test.", .rest = &rest, .rest_name = "[KEY] [VALUE]"};
+  EXPECT_EQ(help_text(command, ""), "Test.\n\nUsage: test [-- [KEY] [VALUE]]\n");
+}
+
 TEST(ChoicesOf, AreSeparatedByBars) {
   EXPECT_THAT(choices_of("a|b"), ElementsAre("a", "b"));
   EXPECT_THAT(choices_of("FILE"), IsEmpty());
@@ -124,6 +132,23 @@ TEST(CompletionScript, CommandsAndReasonsAreOffered) {
     EXPECT_THAT(script, HasSubstr(" out_of_memory ")) << shell;
     EXPECT_THAT(script, HasSubstr("run logs explain")) << shell;
   }
+}
+
+// The actions of `gangrun kv` are offered in the place of the first word only.
+TEST(CompletionScript, AChoiceBeforeOtherWordsIsOfferedInItsPlace) {
+  client::Command program = sample_program();
+  program.commands.push_back(
+      {.name = "kv", .summary = "", .words = {{"put|get", {}}, {"KEY", {}}}});
+  EXPECT_THAT(*completion_script("bash", program),
+              HasSubstr("      if [[ $previous == kv ]]; then\n"
+                        "        COMPREPLY=($(compgen -W \"put get\" -- \"$current\"))\n"));
+  const std::string zsh = *completion_script("zsh", program);
+  EXPECT_THAT(zsh, HasSubstr("'1:choice:(put get)'"));
+  EXPECT_THAT(zsh, HasSubstr("'2:KEY: '"));
+  EXPECT_THAT(*completion_script("fish", program),
+              HasSubstr("-n '__fish_seen_subcommand_from kv' -f\n"
+                        "complete -c gangrun -n '__fish_seen_subcommand_from kv; and not "
+                        "__fish_seen_subcommand_from put get' -x -a 'put get'\n"));
 }
 
 TEST(CompletionScript, AnotherShellIsRefused) {

@@ -9,10 +9,11 @@ client::Command kv_command() {
   const auto options = std::make_shared<client::KvOptions>();
   return {.name = "kv",
           .summary = "Inside a task: put a value for the job's tasks, or get one.",
-          .words = {{"ACTION", &options->action, true},
+          .words = {{"put|get|wait|delete|list", &options->action, true},
                     {"KEY", &options->key},
                     {"VALUE", &options->value}},
           .rest = &options->words,
+          .rest_name = "[KEY] [VALUE]",
           .flags = {{"--timeout", &options->timeout, "TIME",
                      "kv wait: give up after this time, with status 124 (default: 10m)"},
                     {"--json", &options->json, "", "kv list: print one JSON object"}},

@@ -41,6 +41,7 @@ struct Command {
   std::string summary;
   std::vector<Word> words{};
   std::vector<std::string>* rest = nullptr;  // the words after "--"; null: it takes none
+  std::string rest_name = "COMMAND...";      // what help has for them
   std::vector<Flag> flags{};
   std::string footer{};
   Action action{};                  // owns what the flags and the words are read into

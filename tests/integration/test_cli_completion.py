@@ -70,6 +70,12 @@ def test_bash_completes_choices(complete):
     assert complete("gangrun", "completion", "z") == {"zsh"}
 
 
+def test_bash_completes_the_actions_of_kv_in_their_place(complete):
+    assert complete("gangrun", "kv", "") == {"put", "get", "wait", "delete", "list"}
+    assert complete("gangrun", "kv", "de") == {"delete"}
+    assert complete("gangrun", "kv", "put", "") == set()
+
+
 def test_bash_completes_files_and_jobs(complete, home, tmp_path):
     (tmp_path / "job.yaml").write_text("")
     assert complete("gangrun", "run", "job") == {"job.yaml"}
