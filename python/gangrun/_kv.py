@@ -60,8 +60,12 @@ def barrier(name: str = "barrier", tasks: Optional[int] = None, timeout: Optiona
 
     A task has come when each of its processes has called this. The same name may be used again. Raises TimeoutError after `timeout`
     seconds (None: a week), with who has not come, and RuntimeError where the tasks disagree, or at once where a task has ended that is
-    waited for, with which and how. Raises ValueError for more tasks than the job has.
+    waited for, with which and how. Raises ValueError for more tasks than the job has. A command beside a task (`gangrun exec`) has no
+    barriers: RuntimeError.
     """
+    if os.environ.get("GANGRUN_EXEC"):
+        raise RuntimeError("a barrier is for the processes of a task, and not for a command beside it (gangrun exec), "
+                           "which would count as one of them")
     seconds = _seconds(timeout)
     query: dict[str, Union[str, int]] = {"timeout": f"{seconds:.3f}", "process": os.environ.get("GANGRUN_PROCESS", "0")}
     if tasks is not None:

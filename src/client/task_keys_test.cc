@@ -110,5 +110,17 @@ TEST_F(TaskKeysTest, ABarrierIsAskedForByItsProcess) {
   EXPECT_THAT(asked_, ElementsAre("POST /barrier/b ''"));
 }
 
+// The task seemed to have come.
+TEST_F(TaskKeysTest, ACommandBesideATaskHasKeysAndNoBarriers) {
+  test_.context().environment["GANGRUN_EXEC"] = "5f0c";
+  const auto status = meet({.name = "b"});
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, base::Code::kFailedPrecondition);
+  EXPECT_EQ(status.error().message,
+            "a barrier is for the processes of a task, and not for a command beside it (gangrun "
+            "exec), which would count as one of them");
+  EXPECT_EQ(put({.action = "put", .key = "k", .value = "v"}), "PUT /kv/k 'v'");
+}
+
 }  // namespace
 }  // namespace gangrun::client

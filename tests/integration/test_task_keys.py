@@ -122,6 +122,15 @@ def test_python_outside_a_task_is_told_so():
     assert done.returncode == 1 and "RuntimeError: GANGRUN_KV is not set: this process is not in a task" in done.stderr
 
 
+def test_a_command_beside_a_task_has_no_barriers(run_gangrun):
+    beside = {"GANGRUN_KV": "127.0.0.1:1", "GANGRUN_TASK_TYPE": "worker", "GANGRUN_EXEC": "5f0c"}
+    done = run_gangrun("barrier", "b", env=beside)
+    assert done.status == 7 and "not for a command beside it" in done.stderr and done.stderr.count("\n") == 1, done
+    python = subprocess.run([sys.executable, "-c", "import gangrun.task; gangrun.task.barrier('b')"], cwd=PACKAGE, capture_output=True,
+                            text=True, env=os.environ | beside)
+    assert python.returncode == 1 and "RuntimeError: a barrier is for the processes of a task" in python.stderr, python
+
+
 def test_any_key_and_value_can_be_given(run_gangrun, gangrun, tmp_path):
     (tmp_path / "job.sh").write_text(f"PATH={gangrun.parent}:$PATH" + """
 set -e
