@@ -1,10 +1,12 @@
 #include "agent/key_relay.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/described_json.h"
+#include "base/format.h"
 
 namespace gangrun::agent {
 
@@ -13,6 +15,17 @@ namespace {
 constexpr int kUnavailable = 503;
 constexpr int kRefused = 507;
 constexpr int kPreconditionFailed = 412;
+
+std::string no_answer_to(const KeyRequest& request) {
+  constexpr std::string_view kNoMaster =
+      "the task's agent has no connection to the job's master, or no answer from it";
+  if (request.waits()) {
+    return base::format("{}: the limit of this wait, {}, is over", kNoMaster,
+                        base::to_words(request.wait));
+  }
+  return base::format("{} for {}; it tries to connect again, so ask again", kNoMaster,
+                      base::to_words(kKeyPatience));
+}
 
 }  // namespace
 
@@ -143,7 +156,7 @@ void KeyRelay::on_time(base::Instant now) {
   for (const KeyTicket ticket : late) {
     const auto question = questions_.find(ticket);
     if (question == questions_.end()) continue;
-    finish(question, key_error(kUnavailable, "the job's master does not answer"), now);
+    finish(question, key_error(kUnavailable, no_answer_to(question->second.request)), now);
   }
 }
 

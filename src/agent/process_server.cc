@@ -27,12 +27,14 @@ net::ServerOptions options(std::size_t max_body_bytes) {
 // it does, as it is of this user or of root.
 std::string objection_to(const net::Peer& peer, std::uint16_t port) {
   const auto address = job::parse_address(peer.address);
-  if (!address.ok()) return "its address is not known";
+  if (!address.ok()) return "the address of the process that asks is not known";
   const auto owner = process::connection_owner(address->host, address->port, port);
-  if (!owner.ok()) return owner.error().message;
-  if (!*owner) return "whose connection it is cannot be told";
+  if (!owner.ok()) {
+    return base::format("whose process asks cannot be told: {}", owner.error().message);
+  }
+  if (!*owner) return "whose process asks cannot be told";
   if (**owner == ::geteuid() || **owner == 0) return "";
-  return base::format("it belongs to user {}", **owner);
+  return base::format("the process that asks belongs to user {}", **owner);
 }
 
 }  // namespace
@@ -73,7 +75,12 @@ std::optional<net::HttpResponse> ProcessServer::refusal_of(const net::HttpReques
   if (!std::exchange(told_refusal_, true)) {
     logger_.warning("{}: refused {}: {}", name_, request.peer.address, objection);
   }
-  return net::HttpResponse{kForbidden, "text/plain; charset=utf-8", {}, objection + "\n"};
+  return net::HttpResponse{
+      kForbidden,
+      "text/plain; charset=utf-8",
+      {},
+      base::format("the task of these {} belongs to user {}, but {}; ask as the task's user\n",
+                   name_, ::geteuid(), objection)};
 }
 
 void ProcessServer::answer(Ticket ticket, const net::HttpResponse& response) {

@@ -66,7 +66,10 @@ Result<std::string> ask(const std::string& address, Call call) {
   options.deadline = std::chrono::steady_clock::now() + call.wait + kAllowance;
   options.idle_limit = call.wait + kAllowance;
   options.max_response_bytes = kMaxAnswerBytes;
-  GANGRUN_ASSIGN(auto response, net::fetch(request, options));
+  GANGRUN_ASSIGN(auto response,
+                 net::fetch(request, options)
+                     .context(base::format("the task's agent at {}={} does not answer",
+                                           kKeysVariable, address)));
   if (response.status == 200) return std::move(response.body);
   if (response.status == kGone) return base::not_found(std::string(base::trim(response.body)));
   return base::Error{net::code_of_status(response.status), std::string(base::trim(response.body))};

@@ -110,6 +110,17 @@ TEST_F(TaskKeysTest, ABarrierIsAskedForByItsProcess) {
   EXPECT_THAT(asked_, ElementsAre("POST /barrier/b ''"));
 }
 
+TEST_F(TaskKeysTest, AnAgentThatDoesNotAnswerIsNamed) {
+  test_.context().environment["GANGRUN_KV"] = "127.0.0.1:1";
+  EXPECT_THAT(put({.action = "put", .key = "k", .value = "v"}),
+              HasSubstr("the task's agent at GANGRUN_KV=127.0.0.1:1 does not answer: "));
+}
+
+TEST_F(TaskKeysTest, TheSentenceOfTheAgentIsTheError) {
+  answer_ = {503, "text/plain; charset=utf-8", {}, "no master\n"};
+  EXPECT_EQ(put({.action = "put", .key = "k", .value = "v"}), "no master");
+}
+
 // The task seemed to have come.
 TEST_F(TaskKeysTest, ACommandBesideATaskHasKeysAndNoBarriers) {
   test_.context().environment["GANGRUN_EXEC"] = "5f0c";

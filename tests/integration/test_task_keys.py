@@ -312,5 +312,7 @@ except urllib.error.HTTPError as refused:
 asked = subprocess.run(["/usr/bin/python3", "-c", program, os.environ["GANGRUN_KV"]], user=65534, capture_output=True, text=True)
 print(asked.stdout.strip())
 """, tmp_path, "-r", "worker:1")
-    assert said == {"worker:0": ["0o700 0o600", "403 it belongs to user 65534"]}
+    assert said == {"worker:0": [
+        "0o700 0o600",
+        f"403 the task of these keys belongs to user {os.geteuid()}, but the process that asks belongs to user 65534; ask as the task's user"]}
     assert not list((home / "jobs").glob("*/keys"))
