@@ -371,7 +371,8 @@ class Run:
 
         Each process has "pid", "name", "state", "cpu_seconds", and "python" ("python_by" says by what), "native" or "kernel", as far
         as it can be seen; "trouble" says why not. A task that cannot be looked at has one entry with "trouble" only, and so has one
-        with more than 64 processes for those beyond these. A look takes at most `timeout` seconds (5).
+        with more than 64 processes for those beyond these. A look takes at most `timeout` seconds (5); what is not done then has
+        "trouble", and all else is there.
         """
         limit = [] if timeout is None else ["--timeout", f"{max(1, round(timeout * 1000))}ms"]
         looks = _program.ask(["stacks", self._id, *tasks, *limit], env=self._env, answers_with=_program.JOB_FAILED)["tasks"]

@@ -1,5 +1,6 @@
 """Stacks of tasks that run a function, where there is no py-spy."""
 
+import json
 import os
 import signal
 import subprocess
@@ -121,6 +122,19 @@ def test_what_the_command_says_with_its_status_is_the_answer(tmp_path, monkeypat
     program.write_text("#!/bin/sh\necho 'gangrun: no' >&2\nexit 1\n")
     with pytest.raises(gangrun.errors.CommandFailed, match="^no$"):
         gangrun._run.Run(on="local", env={}).stacks()
+
+
+def test_what_was_not_looked_at_in_time_keeps_its_reason_beside_the_others(tmp_path, monkeypatch):
+    late = {"pid": 0, "name": "box-1", "state": "", "cpu_seconds": 0, "trouble": "not looked at within 2.0 s: docker exec did not answer in time"}
+    seen = {"pid": 9, "name": "python3", "state": "S", "cpu_seconds": 1.5, "python": "main (train.py:3)", "python_by": "py-spy"}
+    tasks = [{"task": "worker:0", "processes": [late, seen]}, {"task": "worker:1", "trouble": "not looked at within 2.0 s"}]
+    program = tmp_path / "gangrun"
+    program.write_text(f"#!/bin/sh\necho \"$@\" >{tmp_path}/words\necho '{json.dumps({'tasks': tasks})}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("GANGRUN_BIN", str(tmp_path))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert gangrun._run.Run(on="local", env={}).stacks(timeout=2) == {"worker:0": [late, seen], "worker:1": [{"trouble": "not looked at within 2.0 s"}]}
+    assert "--timeout 2000ms" in (tmp_path / "words").read_text()
 
 
 HAS_A_USE = """

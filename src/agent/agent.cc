@@ -69,7 +69,9 @@ void Agent::on_ask(const wire::AskMessage& question) {
     }
     if (session_) session_->answer(answer);
   };
-  if (question.kind == process::kStacks) return stacks_.look(question.limit, reply);
+  if (question.kind == process::kStacks) {
+    return stacks_.look(question.limit, question.about, reply);
+  }
   if (question.kind == wire::kControlKind) return reply(control_answer());
   if (question.kind == cluster::kNotice) return reply(on_notice(question.about));
   if (question.kind == wire::kTokensKind) return reply(on_tokens(question.about));

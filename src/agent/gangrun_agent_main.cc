@@ -68,7 +68,7 @@ constexpr std::string_view kUsage =
     "       gangrun-agent remove ENGINE NAME...\n"
     "       gangrun-agent inside ENVIRONMENT_FILE REPORT_FILE SIGNAL process|group\n"
     "                     PROGRAM [ARGUMENT...]\n"
-    "       gangrun-agent look LIMIT_MS PID...\n"
+    "       gangrun-agent look LIMIT_MS ASKED_MS one|all PID...\n"
     "       gangrun-agent beside agent|inside\n"
     "       gangrun-agent master\n"
     "       gangrun-agent try TRIAL\n"

@@ -6,13 +6,16 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <future>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "agent/image_run.h"
 #include "base/described_json.h"
+#include "base/format.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
 #include "cluster/question.h"
@@ -32,11 +35,141 @@ constexpr std::size_t kMaxProcesses = 64;
 // The argument before an engine and the names of its containers, in place of processes.
 constexpr std::string_view kInContainers = "in";
 constexpr pid_t kFirstProcess = 1;  // of a container, which is ours
+// Whether a Python stack is enough, or a native one is wanted beside it.
+constexpr std::string_view kOneStack = "one";
+constexpr std::string_view kAllStacks = "all";
 // The time that a looking process, or an engine, may take to start and to hand on what it has seen.
 constexpr std::chrono::seconds kAllowance(1);
+// The time that a looking process has left, at most, when it looks no longer.
+constexpr std::chrono::milliseconds kTelling(200);
 
-std::chrono::milliseconds without_allowance(std::chrono::milliseconds limit) {
-  return std::max({limit - kAllowance, limit / 2, std::chrono::milliseconds(1)});
+using std::chrono::milliseconds;
+
+milliseconds without_allowance(milliseconds limit) {
+  return std::max({limit - kAllowance, limit / 2, milliseconds(1)});
+}
+
+// The reason for a look that more time may help.
+std::string late_words(milliseconds asked, std::string_view why = {}) {
+  return base::format("not looked at within {}{}{}; allow more with --timeout",
+                      base::to_words(asked), why.empty() ? "" : ": ", why);
+}
+
+// The hidden command's order, without the processes.
+struct Order {
+  milliseconds limit{};  // within which it prints what it has seen
+  milliseconds asked{};  // as whoever asks has allowed it
+  process::StackQuestion question{};
+
+  [[nodiscard]] std::vector<std::string> words() const {
+    return {std::string(kLookCommand), std::to_string(limit.count()), std::to_string(asked.count()),
+            std::string(question.is_one_enough ? kOneStack : kAllStacks)};
+  }
+};
+constexpr std::ptrdiff_t kOrderWords = 3;  // behind the command
+
+std::optional<milliseconds> time_of(const std::string& word) {
+  const auto number = base::parse_integer(word);
+  if (!number || *number <= 0) return std::nullopt;
+  return milliseconds(*number);
+}
+
+std::optional<Order> order_of(const std::vector<std::string>& arguments) {
+  if (std::ssize(arguments) < kOrderWords) return std::nullopt;
+  const auto limit = time_of(arguments[0]);
+  const auto asked = time_of(arguments[1]);
+  const bool is_one = arguments[2] == kOneStack;
+  if (!limit || !asked || (!is_one && arguments[2] != kAllStacks)) return std::nullopt;
+  return Order{.limit = *limit, .asked = *asked, .question = {.is_one_enough = is_one}};
+}
+
+using Looks = process::StackLooks<>;
+
+// The look at a process or a container, beside the others: one that hangs takes its own time only.
+struct Work {
+  std::future<Looks> looks;
+  process::StackLook instead{};  // without an answer in time
+};
+
+struct Works {
+  std::vector<Work> all{};
+  int not_shown = 0;
+};
+
+Looks look_at(pid_t pid, base::Instant deadline, const Order& order) {
+  process::StackLook look = process::look_at_stack(pid, deadline, order.question);
+  if (look.is_late) look.trouble = late_words(order.asked, look.trouble);
+  return {.processes = {std::move(look)}};
+}
+
+Works begin_looks(std::vector<pid_t> pids, base::Instant deadline, const Order& order) {
+  Works works;
+  if (pids.size() > kMaxProcesses) {
+    works.not_shown = static_cast<int>(pids.size() - kMaxProcesses);
+    pids.resize(kMaxProcesses);
+  }
+  for (const pid_t pid : pids) {
+    process::StackLook glance = process::glance_at(pid);
+    if (glance.trouble.empty()) glance.trouble = late_words(order.asked);
+    works.all.push_back(
+        {std::async(std::launch::async, look_at, pid, deadline, order), std::move(glance)});
+  }
+  return works;
+}
+
+base::Result<Looks> ask_inside(const std::string& engine, const std::string& container,
+                               base::Instant deadline, Order order) {
+  const auto left =
+      std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
+  order.limit = without_allowance(left);
+  process::EngineQuestion question{.argv = {engine, "exec", container, std::string(kFirstProgram)},
+                                   .max_bytes = cluster::kMaxSaidBytes};
+  std::ranges::move(order.words(), std::back_inserter(question.argv));
+  GANGRUN_ASSIGN(const auto answer, process::ask(question, deadline));
+  if (answer.status != 0) {
+    return base::unavailable(base::their_words(base::trim(answer.output)));
+  }
+  GANGRUN_ASSIGN(const auto json, base::parse_json(answer.output, cluster::kMaxSaidBytes));
+  return base::from_json<Looks>(json);
+}
+
+// A container that cannot be examined is told as if it were a process.
+Looks look_inside(const std::string& engine, const std::string& container, base::Instant deadline,
+                  const Order& order) {
+  const auto inside = ask_inside(engine, container, deadline, order);
+  if (inside.ok()) return *inside;
+  const bool is_late = inside.error().code == base::Code::kDeadlineExceeded;
+  const std::string& why = inside.error().message;
+  return {{{.name = container, .trouble = is_late ? late_words(order.asked, why) : why}}};
+}
+
+Works begin_inside(const std::string& engine, const std::vector<std::string>& containers,
+                   base::Instant deadline, const Order& order) {
+  Works works;
+  for (const std::string& container : containers) {
+    works.all.push_back(
+        {std::async(std::launch::async, look_inside, engine, container, deadline, order),
+         {.name = container,
+          .trouble =
+              late_words(order.asked, base::format("{} exec did not answer in time", engine))}});
+  }
+  return works;
+}
+
+// None: the words are not those of the command.
+std::optional<Works> begin(const std::vector<std::string>& which, base::Instant deadline,
+                           const Order& order) {
+  if (which.size() > 2 && which[0] == kInContainers) {
+    return begin_inside(which[1], {which.begin() + 2, which.end()}, deadline, order);
+  }
+  std::vector<pid_t> pids;
+  for (const std::string& word : which) {
+    const auto pid = base::parse_integer(word);
+    if (!pid || *pid <= 0) return std::nullopt;
+    pids.push_back(static_cast<pid_t>(*pid));
+  }
+  if (pids.empty()) pids = process::descendants_of(kFirstProcess);
+  return begin_looks(std::move(pids), deadline, order);
 }
 
 void drop_texts(process::StackLook& look) {
@@ -46,67 +179,31 @@ void drop_texts(process::StackLook& look) {
   look.trouble = "the stacks of the task's processes are too long together";
 }
 
-using Looks = process::StackLooks<>;
-
-// Beside each other: one that hangs takes its own time only.
-Looks looks_at(std::vector<pid_t> pids, base::Instant deadline) {
-  Looks seen;
-  if (pids.size() > kMaxProcesses) {
-    seen.not_shown = static_cast<int>(pids.size() - kMaxProcesses);
-    pids.resize(kMaxProcesses);
-  }
-  std::vector<std::future<process::StackLook>> looks;
-  looks.reserve(pids.size());
-  for (const pid_t pid : pids) {
-    looks.push_back(std::async(std::launch::async, process::look_at_stack, pid, deadline));
-  }
-  for (auto& look : looks) seen.processes.push_back(look.get());
-  return seen;
-}
-
-// Ends before `limit`, as the engine takes time to start it and to hand on what it says; of a short
-// limit it has half.
-base::Result<Looks> look_inside(const std::string& engine, const std::string& container,
-                                std::chrono::milliseconds limit) {
-  const process::EngineQuestion question{
-      .argv = {engine, "exec", container, std::string(kFirstProgram), std::string(kLookCommand),
-               std::to_string(without_allowance(limit).count())},
-      .max_bytes = cluster::kMaxSaidBytes};
-  GANGRUN_ASSIGN(const auto answer,
-                 process::ask(question, std::chrono::steady_clock::now() + limit));
-  if (answer.status != 0) {
-    return base::unavailable(base::their_words(base::trim(answer.output)));
-  }
-  GANGRUN_ASSIGN(const auto json, base::parse_json(answer.output, cluster::kMaxSaidBytes));
-  return base::from_json<Looks>(json);
-}
-
-// A container that cannot be examined is told as if it were a process.
-Looks looks_inside(const std::string& engine, const std::vector<std::string>& containers,
-                   std::chrono::milliseconds limit) {
-  std::vector<std::future<base::Result<Looks>>> looks;
-  looks.reserve(containers.size());
-  for (const std::string& container : containers) {
-    looks.push_back(std::async(std::launch::async, look_inside, engine, container, limit));
-  }
-  Looks seen;
-  for (std::size_t i = 0; i < looks.size(); ++i) {
-    auto inside = looks[i].get();
-    if (!inside.ok()) {
-      inside = Looks{{{.name = containers[i], .trouble = inside.error().message}}};
+// All that is there at `deadline`. A look without an answer goes on, and its `looks` stay valid.
+Looks gathered(Works& works, base::Instant deadline) {
+  Looks seen{.not_shown = works.not_shown};
+  std::size_t bytes = 0;
+  for (Work& work : works.all) {
+    const bool is_there = work.looks.wait_until(deadline) == std::future_status::ready;
+    Looks looks = is_there ? work.looks.get() : Looks{.processes = {std::move(work.instead)}};
+    seen.not_shown += looks.not_shown;
+    for (process::StackLook& look : looks.processes) {
+      bytes += base::dump_json(base::to_json(look)).size();
+      if (bytes > cluster::kMaxSaidBytes / 2) drop_texts(look);
+      seen.processes.push_back(std::move(look));
     }
-    std::ranges::move(inside->processes, std::back_inserter(seen.processes));
-    seen.not_shown += inside->not_shown;
   }
   return seen;
 }
 
 }  // namespace
 
-void Stacks::look(std::chrono::milliseconds limit, Reply reply) {
+void Stacks::look(milliseconds limit, const base::Json& about, Reply reply) {
   if (look_) {
     return reply(base::unavailable("somebody else looks at its stacks now"));
   }
+  const auto question = base::from_json<process::StackQuestion>(about);
+  if (!question.ok()) return reply(question.error());
   const std::vector<pid_t> pids = processes_();
   if (pids.empty()) {
     return reply(base::Error{base::Code::kFailedPrecondition, "no process of it runs"});
@@ -114,8 +211,9 @@ void Stacks::look(std::chrono::milliseconds limit, Reply reply) {
   auto pipe = process::make_pipe();
   if (!pipe.ok()) return reply(pipe.error());
   process::SpawnOptions options;
-  const std::chrono::milliseconds own = without_allowance(limit);
-  options.argv = {kOwnProgram, std::string(kLookCommand), std::to_string(own.count())};
+  const Order order{.limit = without_allowance(limit), .asked = limit, .question = *question};
+  options.argv = {kOwnProgram};
+  std::ranges::move(order.words(), std::back_inserter(options.argv));
   if (const auto& containers = containment_.containers(); !containers.empty()) {
     // The engine's clients are all that runs here.
     options.argv.insert(options.argv.end(), {std::string(kInContainers), containers.engine});
@@ -131,9 +229,8 @@ void Stacks::look(std::chrono::milliseconds limit, Reply reply) {
   look_.emplace(Look{*std::move(child), std::move(pipe->read), std::move(reply)});
   look_->readable = loop_.watch_readable(look_->output.get(), [this] { read(); });
   // Before whoever asks gives up, so that he learns the reason.
-  look_->limit = loop_.after((own + limit) / 2, [this] {
-    finish(base::deadline_exceeded("the look at its processes takes too long"));
-  });
+  look_->limit = loop_.after((order.limit + limit) / 2,
+                             [this, limit] { finish(base::deadline_exceeded(late_words(limit))); });
 }
 
 std::vector<pid_t> Stacks::own_children() const {
@@ -168,29 +265,19 @@ void Stacks::end() {
 }
 
 int run_look(const std::vector<std::string>& arguments) {
-  const auto limit = arguments.empty() ? std::nullopt : base::parse_integer(arguments[0]);
-  if (!limit || *limit <= 0) return 2;
-  const std::chrono::milliseconds time(*limit);
-  Looks seen;
-  if (arguments.size() > 3 && arguments[1] == kInContainers) {
-    seen = looks_inside(arguments[2], {arguments.begin() + 3, arguments.end()}, time);
-  } else {
-    std::vector<pid_t> pids;
-    for (std::size_t i = 1; i < arguments.size(); ++i) {
-      const auto pid = base::parse_integer(arguments[i]);
-      if (!pid || *pid <= 0) return 2;
-      pids.push_back(static_cast<pid_t>(*pid));
-    }
-    if (pids.empty()) pids = process::descendants_of(kFirstProcess);
-    seen = looks_at(std::move(pids), std::chrono::steady_clock::now() + time);
-  }
-  std::size_t bytes = 0;
-  for (process::StackLook& look : seen.processes) {
-    bytes += base::dump_json(base::to_json(look)).size();
-    if (bytes > cluster::kMaxSaidBytes / 2) drop_texts(look);
-  }
-  std::fputs(base::dump_json(base::to_json(seen)).c_str(), stdout);
-  return std::fflush(stdout) == 0 ? 0 : 1;
+  const base::Instant begun = std::chrono::steady_clock::now();
+  const auto order = order_of(arguments);
+  if (!order) return 2;
+  const base::Instant end = begun + order->limit;
+  auto works = begin({arguments.begin() + kOrderWords, arguments.end()},
+                     end - std::min(kTelling, order->limit / 10), *order);
+  if (!works) return 2;
+  std::fputs(base::dump_json(base::to_json(gathered(*works, end))).c_str(), stdout);
+  const int status = std::fflush(stdout) == 0 ? 0 : 1;
+  // A thread that still looks may hang in the kernel: nobody waits for it.
+  const auto still_looks = [](const Work& work) { return work.looks.valid(); };
+  if (std::ranges::any_of(works->all, still_looks)) ::_exit(status);
+  return status;
 }
 
 }  // namespace gangrun::agent

@@ -35,8 +35,9 @@ class Stacks {
   Stacks& operator=(const Stacks&) = delete;
   ~Stacks() { end(); }
 
-  // `reply` is called once, here or later from the loop, within `limit`. One look at a time.
-  void look(std::chrono::milliseconds limit, Reply reply);
+  // `about`: a process::StackQuestion. `reply` is called once, here or later from the loop, within
+  // `limit`. One look at a time.
+  void look(std::chrono::milliseconds limit, const base::Json& about, Reply reply);
   // The processes that look now, which this reaps itself.
   [[nodiscard]] std::vector<pid_t> own_children() const;
 
@@ -60,10 +61,12 @@ class Stacks {
   std::optional<Look> look_;
 };
 
-// The hidden command: prints what is seen of processes, as JSON. Returns its status.
-//   gangrun-agent look LIMIT_MS PID...                of these
-//   gangrun-agent look LIMIT_MS in ENGINE NAME...     of those in an engine's containers
-//   gangrun-agent look LIMIT_MS                       of those below process 1, in such a container
+// The hidden command: prints within LIMIT_MS what is seen of processes, as JSON. A process that is
+// not looked at by then is told as such; ASKED_MS is for its words. Returns the status.
+//   gangrun-agent look LIMIT_MS ASKED_MS one|all PID...             of these
+//   gangrun-agent look LIMIT_MS ASKED_MS one|all in ENGINE NAME...  of those in its containers
+//   gangrun-agent look LIMIT_MS ASKED_MS one|all                    of those below process 1, in
+//   one
 int run_look(const std::vector<std::string>& arguments);
 
 }  // namespace gangrun::agent

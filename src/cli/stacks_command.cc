@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/described_json.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "cli/commands.h"
@@ -58,6 +59,8 @@ base::Result<cluster::Answer> ask(cluster::Job& job, const cluster::Question& qu
 base::Result<cluster::Answer> ask(const StacksOptions& options, client::Context& context) {
   cluster::Question question;
   question.kind = process::kStacks;
+  // People are shown one stack of each process.
+  question.about = base::to_json(process::StackQuestion{.is_one_enough = !options.json});
   if (options.timeout) {
     GANGRUN_ASSIGN(question.limit, job::parse_duration(*options.timeout).context("--timeout"));
     if (question.limit.count() < 1 || question.limit > cluster::kMaxQuestionLimit) {

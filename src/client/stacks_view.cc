@@ -103,11 +103,12 @@ std::string state_words(const std::string& state) {
   return std::string(found == std::end(kWords) ? state : found->second);
 }
 
-// "sleeps, 1.5 s of CPU"
+// " (sleeps, 1.5 s of CPU)"; empty, where nobody could look.
 std::string activity(const SameStack& stack) {
+  if (stack.states.empty()) return {};
   const std::string least = base::format("{:.1f}", stack.least_cpu_seconds);
   const std::string most = base::format("{:.1f}", stack.most_cpu_seconds);
-  return base::format("{}, {} s of CPU", base::join(stack.states, " or "),
+  return base::format(" ({}, {} s of CPU)", base::join(stack.states, " or "),
                       least == most ? least : base::format("{} to {}", least, most));
 }
 
@@ -128,7 +129,7 @@ std::vector<SameStack> same_stacks(const cluster::Answer& answer) {
                      .most_cpu_seconds = look.cpu_seconds};
       SameStack& same = found.try_emplace({name, stack}, std::move(none)).first->second;
       if (same.tasks.empty() || same.tasks.back() != task.task) same.tasks.push_back(task.task);
-      same.states.insert(state_words(look.state));
+      if (!look.state.empty()) same.states.insert(state_words(look.state));
       same.least_cpu_seconds = std::min(same.least_cpu_seconds, look.cpu_seconds);
       same.most_cpu_seconds = std::max(same.most_cpu_seconds, look.cpu_seconds);
     }
@@ -162,8 +163,8 @@ std::string task_ranges(const std::vector<job::TaskId>& tasks) {
 std::string stacks_text(const cluster::Answer& answer) {
   std::string text;
   for (const SameStack& stack : same_stacks(answer)) {
-    text += base::format("{}  {} ({})\n{}\n", task_ranges(stack.tasks), stack.process,
-                         activity(stack), stack.stack);
+    text += base::format("{}  {}{}\n{}\n", task_ranges(stack.tasks), stack.process, activity(stack),
+                         stack.stack);
   }
   std::map<std::string, std::vector<job::TaskId>> lacks;
   for (const cluster::TaskAnswer& task : answer.tasks) {

@@ -15,7 +15,7 @@ struct SameStack {
   std::string process;               // its name, and what has read its stack if not py-spy
   std::string stack;                 // without what differs from process to process
   std::vector<job::TaskId> tasks{};  // each once
-  std::set<std::string> states{};    // in words: "sleeps"
+  std::set<std::string> states{};    // in words: "sleeps"; none where nobody could look
   // The least and the most that one of the processes has used.
   double least_cpu_seconds = 0;
   double most_cpu_seconds = 0;

@@ -67,6 +67,19 @@ TEST(StacksView, WhoCannotBeSeenIsNamedWithTheReason) {
                               "nfs_wait\n    (neither eu-stack nor gdb)"));
 }
 
+TEST(StacksView, AContainerThatDoesNotAnswerHasAReasonAndNoState) {
+  cluster::Answer answer;
+  const base::Json frozen = {{"pid", 0},
+                             {"name", "gangrun-j-worker-0-1"},
+                             {"state", ""},
+                             {"cpu_seconds", 0},
+                             {"trouble", "docker exec did not answer in time"}};
+  answer.tasks.push_back({{"worker", 0}, {{"processes", {frozen}}}, ""});
+  EXPECT_EQ(stacks_text(answer),
+            "worker:0  gangrun-j-worker-0-1\n    (docker exec did not answer in time)\n\n");
+  EXPECT_EQ(stacks_json(answer).at("tasks")[0].at("processes")[0], frozen);
+}
+
 TEST(StacksView, ProcessesThatDifferInAddressesOnlyAreShownOnce) {
   cluster::Answer answer;
   for (const int index : {1, 2, 3}) {

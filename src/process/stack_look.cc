@@ -13,6 +13,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "base/variable.h"
+#include "process/host_turn.h"
 #include "process/proc_fs.h"
 #include "process/program_output.h"
 #include "process/python_dump.h"
@@ -87,11 +88,14 @@ std::string find_beside(pid_t pid, const std::string& name) {
 struct Seen {
   std::string text{};
   std::string trouble{};
+  bool is_late = false;
 };
+
+bool is_late(const base::Error& error) { return error.code == base::Code::kDeadlineExceeded; }
 
 Seen seen(const std::vector<std::string>& argv, base::Instant deadline) {
   auto output = program_output(argv, deadline, kMaxOutputBytes);
-  if (!output.ok()) return {{}, output.error().message};
+  if (!output.ok()) return {{}, output.error().message, is_late(output.error())};
   return {base::shorten(base::trim(*output), kMaxStackBytes), {}};
 }
 
@@ -102,8 +106,9 @@ Seen stack_by_py_spy(pid_t pid, base::Instant deadline) {
   return seen({spy, "dump", "--pid", std::to_string(pid)}, deadline);
 }
 
-// By py-spy, else by the process itself, where it runs a function of the Python package.
-std::string read_python_stack(pid_t pid, base::Instant deadline, StackLook& look) {
+// By py-spy, else by the process itself, where it runs a function of the Python package. Returns
+// why there is none.
+Seen read_python_stack(pid_t pid, base::Instant deadline, StackLook& look) {
   const base::Instant now = std::chrono::steady_clock::now();
   Seen stack = stack_by_py_spy(pid, now + (deadline - now) / kParts);
   look.python_by = kPySpy;
@@ -112,31 +117,39 @@ std::string read_python_stack(pid_t pid, base::Instant deadline, StackLook& look
   if (stack.text.empty() && !stands) {
     if (const auto dump = python_dump(pid, deadline)) {
       if (dump->ok()) stack = {base::shorten(**dump, kMaxStackBytes), {}};
-      if (!dump->ok()) stack.trouble += base::format("; {}", dump->error().message);
+      if (!dump->ok()) {
+        stack.trouble += base::format("; {}", dump->error().message);
+        stack.is_late = stack.is_late || is_late(dump->error());
+      }
       look.python_by = kFaulthandler;
     }
   }
   if (stack.text.empty()) look.python_by.clear();
   look.python = std::move(stack.text);
-  return std::move(stack.trouble);
+  return stack;
 }
 
+Seen stack_by_gdb(const std::string& gdb, pid_t pid, base::Instant deadline) {
+  Seen stacks = seen({gdb, "--batch", "--nx", "-iex", "set auto-load no", "-iex",
+                      "set print frame-arguments none", "-iex", "set print entry-values no", "-p",
+                      std::to_string(pid), "-ex", "thread apply all bt"},
+                     deadline);
+  // Before them it tells of its own affairs.
+  if (const std::size_t first = stacks.text.find("\nThread "); first != std::string::npos) {
+    stacks.text.erase(0, first + 1);
+  }
+  return stacks;
+}
+
+// By programs that read all symbols of the process: many of them at once would all be late.
 Seen native_stack(pid_t pid, base::Instant deadline) {
-  if (const std::string stack = find_program(pid, "eu-stack"); !stack.empty()) {
-    return seen({stack, "-p", std::to_string(pid)}, deadline);
-  }
-  if (const std::string gdb = find_program(pid, "gdb"); !gdb.empty()) {
-    Seen stacks = seen({gdb, "--batch", "--nx", "-iex", "set auto-load no", "-iex",
-                        "set print frame-arguments none", "-iex", "set print entry-values no", "-p",
-                        std::to_string(pid), "-ex", "thread apply all bt"},
-                       deadline);
-    // Before them it tells of its own affairs.
-    if (const std::size_t first = stacks.text.find("\nThread "); first != std::string::npos) {
-      stacks.text.erase(0, first + 1);
-    }
-    return stacks;
-  }
-  return {{}, "neither eu-stack nor gdb is installed"};
+  const std::string stack = find_program(pid, "eu-stack");
+  const std::string gdb = stack.empty() ? find_program(pid, "gdb") : std::string();
+  if (stack.empty() && gdb.empty()) return {{}, "neither eu-stack nor gdb is installed"};
+  const base::Instant now = std::chrono::steady_clock::now();
+  const base::UniqueFd turn = wait_for_turn(processor_places(), now + (deadline - now) / kParts);
+  if (stack.empty()) return stack_by_gdb(gdb, pid, deadline);
+  return seen({stack, "-p", std::to_string(pid)}, deadline);
 }
 
 std::string kernel_stack(pid_t pid) {
@@ -155,7 +168,7 @@ bool is_python(const std::string& program) {
   return std::string_view(program).substr(program.rfind('/') + 1).starts_with("python");
 }
 
-StackLook look_at_stack(pid_t pid, base::Instant deadline) {
+StackLook glance_at(pid_t pid) {
   StackLook look;
   look.pid = pid;
   const auto stat = read_stat(pid);
@@ -166,16 +179,28 @@ StackLook look_at_stack(pid_t pid, base::Instant deadline) {
   look.name = base::printable(stat->name);
   look.state = std::string(1, stat->state);
   look.cpu_seconds = std::chrono::duration<double>(stat->cpu).count();
+  return look;
+}
+
+StackLook look_at_stack(pid_t pid, base::Instant deadline, const StackQuestion& question) {
+  StackLook look = glance_at(pid);
+  if (!look.trouble.empty()) return look;
   const base::Instant now = std::chrono::steady_clock::now();
-  std::string trouble;
+  Seen why;
   if (is_python(linked_path(pid, "exe"))) {
-    trouble = read_python_stack(pid, now + (deadline - now) / kParts, look);
+    why = read_python_stack(pid, now + (deadline - now) / kParts, look);
   }
-  Seen stack = native_stack(pid, deadline);
-  look.native = std::move(stack.text);
-  if (trouble.empty()) trouble = std::move(stack.trouble);
+  if (look.python.empty() || !question.is_one_enough) {
+    Seen stack = native_stack(pid, deadline);
+    look.native = std::move(stack.text);
+    // More time helps against one that is late.
+    if (why.trouble.empty() || (stack.is_late && !why.is_late)) why = std::move(stack);
+  }
   look.kernel = kernel_stack(pid);
-  if (look.python.empty() && look.native.empty()) look.trouble = std::move(trouble);
+  if (look.python.empty() && look.native.empty()) {
+    look.trouble = std::move(why.trouble);
+    look.is_late = why.is_late;
+  }
   return look;
 }
 

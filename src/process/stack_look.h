@@ -18,6 +18,16 @@ inline constexpr std::string_view kStacks = "stacks";
 inline constexpr std::string_view kPySpy = "py-spy";
 inline constexpr std::string_view kFaulthandler = "faulthandler";
 
+// Its rows are what the question is about.
+struct StackQuestion {
+  bool is_one_enough = false;  // no native stack of a process whose Python stack is read
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row_if_set("one_stack", &StackQuestion::is_one_enough));
+  }
+};
+
 // The current activity of a process, as far as it can be seen from outside. A text is empty where
 // it cannot.
 struct StackLook {
@@ -30,6 +40,7 @@ struct StackLook {
   std::string native{};     // the stacks of its threads, by eu-stack or gdb
   std::string kernel{};     // what it waits for in the kernel, by /proc
   std::string trouble{};    // why there is no stack of its own
+  bool is_late = false;     // the trouble is that the time is over; not handed on
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
@@ -64,9 +75,12 @@ struct StackLooks {
 // The limit for one stack.
 inline constexpr std::size_t kMaxStackBytes = std::size_t{64} << 10U;
 
-// Blocks until `deadline` at most. The process is stopped for a moment while its stack is read. A
-// signal is sent only to one that is registered for it (python_dump.h).
-StackLook look_at_stack(pid_t pid, base::Instant deadline);
+// The look without stacks: what can be seen at once.
+StackLook glance_at(pid_t pid);
+// Blocks until `deadline` at most, unless the process hangs in the kernel. The process is stopped
+// for a moment while its stack is read. A signal is sent only to one that is registered for it
+// (python_dump.h).
+StackLook look_at_stack(pid_t pid, base::Instant deadline, const StackQuestion& question = {});
 
 // Whether the program of this path is a Python interpreter.
 bool is_python(const std::string& program);

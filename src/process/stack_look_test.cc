@@ -72,9 +72,10 @@ class StackLookTest : public testing::Test {
       base::pause_for(std::chrono::milliseconds(1));
     }
   }
-  StackLook look(base::Duration limit = kEnough) {
+  StackLook look(base::Duration limit = kEnough, const StackQuestion& question = {}) {
     if (!task_) start(folder_ / "venv/python3");
-    return look_at_stack(task_ ? task_->pid() : 0, std::chrono::steady_clock::now() + limit);
+    return look_at_stack(task_ ? task_->pid() : 0, std::chrono::steady_clock::now() + limit,
+                         question);
   }
 
   base::TestFolder folder_;
@@ -92,6 +93,16 @@ TEST_F(StackLookTest, ThePythonAndTheNativeStackAreWhatTheProgramsSay) {
   EXPECT_EQ(seen.python_by, kPySpy);
   EXPECT_EQ(seen.native, base::format("native: -p {}", seen.pid));
   EXPECT_EQ(seen.trouble, "");
+}
+
+TEST_F(StackLookTest, WhereOneStackIsEnoughTheNativeOneIsReadInPlaceOfPythons) {
+  const StackQuestion question{.is_one_enough = true};
+  program("bin/eu-stack", "echo native");
+  EXPECT_EQ(look(kEnough, question).native, "native");
+  program("bin/py-spy", "echo python");
+  const StackLook seen = look(kEnough, question);
+  EXPECT_EQ(seen.python, "python");
+  EXPECT_EQ(seen.native + seen.trouble, "");
 }
 
 TEST_F(StackLookTest, OfGdbOnlyTheStacksAreTaken) {
@@ -112,7 +123,15 @@ TEST_F(StackLookTest, WhereAllHangTheFirstIsNamed) {
   program("bin/eu-stack", "exec /bin/sleep 1000");
   const StackLook seen = look(std::chrono::milliseconds(400));
   EXPECT_EQ(seen.trouble, spy + " takes too long");
+  EXPECT_TRUE(seen.is_late);
   EXPECT_EQ(seen.python + seen.native, "");
+}
+
+TEST_F(StackLookTest, AProgramThatMoreTimeWouldHelpIsNamedBeforeOneThatIsNotThere) {
+  const std::string gdb = program("bin/gdb", "exec /bin/sleep 1000");
+  const StackLook seen = look(std::chrono::milliseconds(400));
+  EXPECT_EQ(seen.trouble, gdb + " takes too long");
+  EXPECT_TRUE(seen.is_late);
 }
 
 TEST_F(StackLookTest, ARefusalIsToldInTheWordsOfTheProgram) {
@@ -120,6 +139,7 @@ TEST_F(StackLookTest, ARefusalIsToldInTheWordsOfTheProgram) {
   program("bin/eu-stack", "exit 1");
   const StackLook seen = look();
   EXPECT_EQ(seen.trouble, spy + " exited with status 1: Error: not permitted");
+  EXPECT_FALSE(seen.is_late);
   EXPECT_EQ(seen.python + seen.python_by + seen.native, "");
 }
 
@@ -153,6 +173,16 @@ TEST_F(StackLookTest, AProgramBesideItThatOthersMayWriteIsNotRun) {
     program("venv/py-spy", "echo beside", mode);
     EXPECT_THAT(look().trouble, HasSubstr("py-spy is not installed"));
   }
+}
+
+TEST_F(StackLookTest, AGlanceTellsAllButStacks) {
+  program("bin/py-spy", "echo python");
+  start(folder_ / "venv/python3");
+  const StackLook seen = glance_at(task_->pid());
+  EXPECT_EQ(seen.pid, task_->pid());
+  EXPECT_EQ(seen.name, "python3");
+  EXPECT_NE(seen.state, "");
+  EXPECT_EQ(seen.python + seen.native + seen.trouble, "");
 }
 
 TEST_F(StackLookTest, AProcessThatHasEndedIsToldAsSuch) {

@@ -103,8 +103,26 @@ def test_a_program_that_hangs_is_told_as_the_reason(gangrun, home, job, programs
     programs(py_spy=HANGS, eu_stack=HANGS)
     seen = command(gangrun, home, "stacks", job, "--timeout", "4s")
     assert seen.returncode == 0, seen.stderr
-    assert f"({tmp_path}/bin/py-spy takes too long)" in seen.stdout, seen.stdout
+    assert f"(not looked at within 4.0 s: {tmp_path}/bin/py-spy takes too long; allow more with --timeout)" in seen.stdout, seen.stdout
     assert "its agent did not answer" not in seen.stdout
+
+
+def test_a_task_that_is_late_does_not_cost_the_others(gangrun, home, job, programs):
+    programs(py_spy=PY_SPY.replace("at=odd_place", "exec sleep 600"), eu_stack=HANGS)
+    seen = command(gangrun, home, "stacks", job, "--timeout", "10s")
+    assert seen.returncode == 0, seen.stderr
+    assert re.search(r"^worker:1  python[^\n]*\n(    [^\n]*\n)*    \(not looked at within 10 s: [^\n]*; allow more with --timeout\)$",
+                     seen.stdout, re.MULTILINE), seen.stdout
+    assert re.search(r"^worker:0,2  python[^\n]*\n[^\n]*\n        usual_place", seen.stdout, re.MULTILINE), seen.stdout
+
+
+def test_people_wait_for_no_native_stack_that_is_not_shown(gangrun, home, job, programs, tmp_path):
+    """gdb took most of the time, for stacks that nobody saw."""
+    programs(eu_stack=f"#!/bin/sh\ntouch {tmp_path}/asked\n{EU_STACK}")
+    assert command(gangrun, home, "stacks", job, "--timeout", "40s").returncode == 0
+    assert not (tmp_path / "asked").exists()
+    assert command(gangrun, home, "stacks", job, "--timeout", "40s", "--json").returncode == 0
+    assert (tmp_path / "asked").exists()
 
 
 def test_one_task_may_be_named_and_one_that_is_not_there_is_told(gangrun, home, job):
