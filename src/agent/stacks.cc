@@ -157,8 +157,8 @@ Works begin_inside(const std::string& engine, const std::vector<std::string>& co
 }
 
 // None: the words are not those of the command.
-std::optional<Works> begin(const std::vector<std::string>& which, base::Instant deadline,
-                           const Order& order) {
+std::optional<Works> begin_all(const std::vector<std::string>& which, base::Instant deadline,
+                               const Order& order) {
   if (which.size() > 2 && which[0] == kInContainers) {
     return begin_inside(which[1], {which.begin() + 2, which.end()}, deadline, order);
   }
@@ -269,8 +269,8 @@ int run_look(const std::vector<std::string>& arguments) {
   const auto order = order_of(arguments);
   if (!order) return 2;
   const base::Instant end = begun + order->limit;
-  auto works = begin({arguments.begin() + kOrderWords, arguments.end()},
-                     end - std::min(kTelling, order->limit / 10), *order);
+  auto works = begin_all({arguments.begin() + kOrderWords, arguments.end()},
+                         end - std::min(kTelling, order->limit / 10), *order);
   if (!works) return 2;
   std::fputs(base::dump_json(base::to_json(gathered(*works, end))).c_str(), stdout);
   const int status = std::fflush(stdout) == 0 ? 0 : 1;

@@ -100,8 +100,8 @@ Result<std::string> read_input(const std::string& path, std::size_t max_bytes,
     if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY) {
       return invalid_argument(format("cannot read {}: standard input is closed", path));
     }
-    // A socket cannot be opened by its name, a file of another user perhaps not, and one that is
-    // opened anew begins again.
+    // A socket cannot be opened by its name, a file of another user perhaps not, and a file that is
+    // opened once more is read from its beginning.
     return read_all(STDIN_FILENO, path, max_bytes, max_silence);
   }
   // Opening a pipe that nobody writes would never return.

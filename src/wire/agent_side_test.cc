@@ -414,7 +414,7 @@ TEST_F(AgentSideTest, WhatALogLacksIsToldAgainInTheNextSession) {
   }
 }
 
-// What waits still is told once.
+// It waited still, and was told once more.
 TEST_F(AgentSideTest, WhatALogLacksAndIsNotToldYetIsToldOnce) {
   side_.incomplete_log("no space left on device", 0, now_);
   side_.on_connected(now_);
