@@ -44,7 +44,7 @@ base::Result<std::optional<Listener>> foreign_listener(std::uint16_t port,
 
 // The user of the other end of a connection to 127.0.0.1:`own_port`: it has `port` of `host`, an
 // IPv4 address. None where it is gone. Takes microseconds; where the kernel does not find it, or
-// cannot be asked for one socket, as long as the one below, which is asked then.
+// cannot look up one socket, this calls the one below.
 base::Result<std::optional<uid_t>> connection_owner(const std::string& host, std::uint16_t port,
                                                     std::uint16_t own_port);
 

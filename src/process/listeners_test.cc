@@ -226,7 +226,7 @@ TEST(ConnectionOwner, OfOurOwnConnectionIsThisUser) {
   const auto owner = connection_owner(ntohs(address.sin_port), own_port);
   ASSERT_TRUE(owner.ok()) << owner.error().message;
   EXPECT_EQ(*owner, ::geteuid());
-  // The kernel is asked for the one socket; the last two are not there for it.
+  // The kernel looks up one socket, and does not find the last two.
   for (const char* const host : {"127.0.0.1", "127.0.0.2", "localhost"}) {
     const auto of_host = connection_owner(host, ntohs(address.sin_port), own_port);
     ASSERT_TRUE(of_host.ok()) << of_host.error().message;
