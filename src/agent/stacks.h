@@ -65,8 +65,7 @@ class Stacks {
 // not looked at by then is told as such; ASKED_MS is for its words. Returns the status.
 //   gangrun-agent look LIMIT_MS ASKED_MS one|all PID...             of these
 //   gangrun-agent look LIMIT_MS ASKED_MS one|all in ENGINE NAME...  of those in its containers
-//   gangrun-agent look LIMIT_MS ASKED_MS one|all                    of those below process 1, in
-//   one
+//   gangrun-agent look LIMIT_MS ASKED_MS one|all                    of those in this container
 int run_look(const std::vector<std::string>& arguments);
 
 }  // namespace gangrun::agent
