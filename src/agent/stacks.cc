@@ -38,15 +38,19 @@ constexpr pid_t kFirstProcess = 1;  // of a container, which is ours
 // Whether a Python stack is enough, or a native one is wanted beside it.
 constexpr std::string_view kOneStack = "one";
 constexpr std::string_view kAllStacks = "all";
-// The time that a looking process, or an engine, may take to start and to hand on what it has seen.
-constexpr std::chrono::seconds kAllowance(1);
+// The time that a looking process, or an engine, may take to start and to hand on what it has seen:
+// this part of all the time, at least kLeastAllowance, at most half of it. A host where a look
+// takes long starts it slowly too.
+constexpr int kAllowedPart = 5;
+constexpr std::chrono::seconds kLeastAllowance(1);
 // The time that a looking process has left, at most, when it looks no longer.
 constexpr std::chrono::milliseconds kTelling(200);
 
 using std::chrono::milliseconds;
 
 milliseconds without_allowance(milliseconds limit) {
-  return std::max({limit - kAllowance, limit / 2, milliseconds(1)});
+  const milliseconds allowance = std::max<milliseconds>(limit / kAllowedPart, kLeastAllowance);
+  return std::max({limit - allowance, limit / 2, milliseconds(1)});
 }
 
 // The reason for a look that more time may help.
