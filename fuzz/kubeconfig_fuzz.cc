@@ -21,7 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   kubernetes::Plugin plugin;
   plugin.api_version = "client.authentication.k8s.io/v1";
-  const auto access = kubernetes::find_access({.allows_insecure = true}, surroundings);
+  const auto access = kubernetes::find_access(
+      {.kubeconfig = {}, .context = {}, .allows_insecure = true}, surroundings);
   if (!access.ok()) {
     const std::string& message = access.error().message;
     GANGRUN_CHECK(message.find('\n') == std::string::npos, message);

@@ -13,7 +13,7 @@ namespace {
 
 using namespace gangrun;  // NOLINT: a program of its own
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
+constexpr std::size_t kMaxFactBytes = std::size_t{1} << 20U;
 
 void check(const job::ExitReport& report) {
   GANGRUN_CHECK(!job::to_words(report.why).empty(), report.why.code);
@@ -25,7 +25,7 @@ void check(const job::ExitReport& report) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto json = base::parse_json(text, kMaxBytes);
+  const auto json = base::parse_json(text, kMaxFactBytes);
   if (!json.ok()) return 0;
   const kubernetes::pods::PodFacts facts = kubernetes::pods::pod_facts(*json, "task");
   const std::string warning = kubernetes::pods::latest_warning(*json);

@@ -13,7 +13,7 @@ namespace {
 using namespace gangrun;  // NOLINT: a program of its own
 
 // A few bytes may make a very large output.
-constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20U;
+constexpr std::uint64_t kMaxLogBytes = std::uint64_t{64} << 20U;
 
 class Memory final : public hadoop::RangeReader {
  public:
@@ -38,7 +38,7 @@ class Memory final : public hadoop::RangeReader {
 };
 
 // Checks that a log has as many bytes as were announced.
-class Watcher final : public hadoop::LogSink {
+class LogWatcher final : public hadoop::LogSink {
  public:
   base::Result<bool> begin(const hadoop::AggregatedLog& log) override {
     GANGRUN_CHECK(!open_, log.file);
@@ -50,7 +50,7 @@ class Watcher final : public hadoop::LogSink {
     GANGRUN_CHECK(open_ && piece.size() <= left_, piece.size(), left_);
     left_ -= piece.size();
     total_ += piece.size();
-    if (total_ > kMaxBytes) return base::invalid_argument("enough");
+    if (total_ > kMaxLogBytes) return base::invalid_argument("enough");
     return {};
   }
   base::Result<> end() override {
@@ -71,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   for (const std::size_t piece : {std::size_t{7}, std::size_t{1} << 20U}) {
     Memory file(input, piece);
-    Watcher watcher;
+    LogWatcher watcher;
     (void)hadoop::read_node_logs(file, "node", watcher);
   }
   return 0;
