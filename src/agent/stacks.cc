@@ -1,5 +1,6 @@
 #include "agent/stacks.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
+#include "base/unique_fd.h"
 #include "cluster/question.h"
 #include "process/engine.h"
 #include "process/pipe.h"
@@ -45,6 +47,10 @@ constexpr int kAllowedPart = 5;
 constexpr std::chrono::seconds kLeastAllowance(1);
 // The time that a looking process has left, at most, when it looks no longer.
 constexpr std::chrono::milliseconds kTelling(200);
+// So long after its answer, programs that read stacks may let their processes go.
+constexpr std::chrono::milliseconds kCleaning(500);
+// A looking process that has answered is killed after this time.
+constexpr std::chrono::seconds kLeaving(10);
 
 using std::chrono::milliseconds;
 
@@ -200,6 +206,19 @@ Looks gathered(Works& works, base::Instant deadline) {
   return seen;
 }
 
+// Whoever reads our output has the answer then.
+void close_output() {
+  const base::UniqueFd none(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  if (none.valid()) (void)::dup2(none.get(), STDOUT_FILENO);
+}
+
+// It may wait in the kernel for the process that it looks at: nobody waits for it then, and whoever
+// reaps orphans reaps it.
+void end_look(process::Child& child) {
+  (void)child.signal_group(SIGKILL);
+  (void)child.reap();
+}
+
 }  // namespace
 
 void Stacks::look(milliseconds limit, const base::Json& about, Reply reply) {
@@ -238,8 +257,10 @@ void Stacks::look(milliseconds limit, const base::Json& about, Reply reply) {
 }
 
 std::vector<pid_t> Stacks::own_children() const {
-  if (!look_) return {};
-  return {look_->child.pid()};
+  std::vector<pid_t> children;
+  for (const Leaving& leaving : leaving_) children.push_back(leaving.child.pid());
+  if (look_) children.push_back(look_->child.pid());
+  return children;
 }
 
 void Stacks::read() {
@@ -250,22 +271,29 @@ void Stacks::read() {
     look_->text.append(buffer.data(), static_cast<std::size_t>(got));
     return;
   }
+  if (look_->text.empty()) {
+    return finish(base::unavailable("it has ended, or what looked at it was killed"));
+  }
   finish(base::parse_json(look_->text, cluster::kMaxSaidBytes).context("what was seen"));
 }
 
 void Stacks::finish(base::Result<base::Json> said) {
-  Reply reply = std::move(look_->reply);
-  end();
+  const Reply reply = std::move(look_->reply);
+  const auto leaving = leaving_.insert(leaving_.end(), Leaving{std::move(look_->child)});
+  look_.reset();
+  leaving->ended = loop_.watch_readable(leaving->child.end_fd(), [this, leaving] { end(leaving); });
+  leaving->limit = loop_.after(kLeaving, [this, leaving] { end(leaving); });
   reply(std::move(said));
 }
 
-// It may wait in the kernel for the process that it looks at: nobody waits for it then, and whoever
-// reaps orphans reaps it.
-void Stacks::end() {
-  if (!look_) return;
-  (void)look_->child.signal_group(SIGKILL);
-  (void)look_->child.reap();
-  look_.reset();
+void Stacks::end(std::list<Leaving>::iterator leaving) {
+  end_look(leaving->child);
+  leaving_.erase(leaving);
+}
+
+Stacks::~Stacks() {
+  if (look_) end_look(look_->child);
+  for (Leaving& leaving : leaving_) end_look(leaving.child);
 }
 
 int run_look(const std::vector<std::string>& arguments) {
@@ -278,9 +306,15 @@ int run_look(const std::vector<std::string>& arguments) {
   if (!works) return 2;
   std::fputs(base::dump_json(base::to_json(gathered(*works, end))).c_str(), stdout);
   const int status = std::fflush(stdout) == 0 ? 0 : 1;
-  // A thread that still looks may hang in the kernel: nobody waits for it.
-  const auto still_looks = [](const Work& work) { return work.looks.valid(); };
-  if (std::ranges::any_of(works->all, still_looks)) ::_exit(status);
+  const auto looks = [](const Work& work) { return work.looks.valid(); };
+  if (std::ranges::none_of(works->all, looks)) return status;
+  close_output();
+  const base::Instant limit = std::chrono::steady_clock::now() + kCleaning;
+  const auto goes_on = [&](const Work& work) {
+    return looks(work) && work.looks.wait_until(limit) != std::future_status::ready;
+  };
+  // A thread may hang in the kernel.
+  if (std::ranges::any_of(works->all, goes_on)) ::_exit(status);
   return status;
 }
 

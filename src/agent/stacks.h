@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,7 +34,7 @@ class Stacks {
       : loop_(loop), containment_(containment), processes_(std::move(processes)) {}
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
-  ~Stacks() { end(); }
+  ~Stacks();
 
   // `about`: a process::StackQuestion. `reply` is called once, here or later from the loop, within
   // `limit`. One look at a time.
@@ -51,14 +52,22 @@ class Stacks {
     net::Timer limit{};
   };
 
+  // One that has answered, and ends when its programs have let their processes go.
+  struct Leaving {
+    process::Child child;
+    net::Watch ended{};
+    net::Timer limit{};
+  };
+
   void read();
   void finish(base::Result<base::Json> said);
-  void end();
+  void end(std::list<Leaving>::iterator leaving);
 
   net::EventLoop& loop_;
   const process::Containment& containment_;
   const std::function<std::vector<pid_t>()> processes_;
   std::optional<Look> look_;
+  std::list<Leaving> leaving_;
 };
 
 // The hidden command: prints within LIMIT_MS what is seen of processes, as JSON. A process that is

@@ -19,7 +19,8 @@ constexpr std::chrono::milliseconds kLookAgain(10);
 
 }  // namespace
 
-base::UniqueFd wait_for_turn(const std::vector<std::string>& places, base::Instant deadline) {
+std::optional<base::UniqueFd> wait_for_turn(const std::vector<std::string>& places,
+                                            base::Instant deadline) {
   std::vector<base::UniqueFd> files;
   for (const std::string& place : places) {
     base::UniqueFd file(::open(place.c_str(), O_RDONLY | O_CLOEXEC));
@@ -30,10 +31,10 @@ base::UniqueFd wait_for_turn(const std::vector<std::string>& places, base::Insta
       if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return std::move(file);
     }
     const base::Duration left = deadline - std::chrono::steady_clock::now();
-    if (left <= base::Duration::zero()) break;
+    if (left <= base::Duration::zero()) return std::nullopt;
     base::pause_for(std::min<base::Duration>(left, kLookAgain));
   }
-  return {};
+  return base::UniqueFd();
 }
 
 std::vector<std::string> processor_places() {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <utility>
 
@@ -20,6 +21,9 @@ namespace {
 // The limits for what a program says of its failure.
 constexpr std::size_t kMaxErrorBytes = std::size_t{64} << 10U;
 constexpr std::size_t kMaxReasonBytes = 300;
+// From the signal to end until a program is killed. One that holds another process, as a debugger
+// does, lets it go meanwhile.
+constexpr std::chrono::milliseconds kGrace(100);
 
 // One of the two streams, until its end.
 struct Stream {
@@ -71,6 +75,7 @@ base::Result<std::string> program_output(const std::vector<std::string>& argv,
   options.environment = inherited_environment();
   options.standard_output = out.write.get();
   options.standard_error = err.write.get();
+  options.parent_death_signal = SIGTERM;
   GANGRUN_ASSIGN(Child child, spawn(options));
   out.write.reset();
   err.write.reset();
@@ -80,8 +85,10 @@ base::Result<std::string> program_output(const std::vector<std::string>& argv,
   const base::Result<Exit> exit =
       is_read ? child.wait(deadline) : base::Result<Exit>(base::deadline_exceeded(name));
   if (!exit.ok()) {
+    (void)child.signal_group(SIGTERM);
+    (void)wait_readable(child.end_fd(), std::chrono::steady_clock::now() + kGrace);
     (void)child.signal_group(SIGKILL);
-    (void)child.wait(deadline + std::chrono::seconds(1));
+    (void)child.wait(std::chrono::steady_clock::now() + std::chrono::seconds(1));
     return base::deadline_exceeded(base::format("{} takes too long", name));
   }
   if (!exit->succeeded()) {

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.h"
+#include "base/format.h"
 #include "base/test_deadline.h"
+#include "base/test_folder.h"
 
 namespace gangrun::process {
 namespace {
@@ -38,6 +41,17 @@ TEST(ProgramOutput, WhatTakesTooLongIsKilledWithItsChildren) {
   const auto late = of_shell("sleep 600 & wait", kEnough, begun + std::chrono::milliseconds(100));
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.error().message, "/bin/sh takes too long");
+}
+
+// A debugger lets its process go.
+TEST(ProgramOutput, WhatTakesTooLongIsToldToEndBeforeItIsKilled) {
+  const base::TestFolder folder;
+  const std::string told = folder / "told";
+  const auto late =
+      of_shell(base::format("trap 'echo told >{}; exit' TERM; while :; do sleep 0.01; done", told),
+               kEnough, base::SystemClock().now() + std::chrono::milliseconds(300));
+  ASSERT_FALSE(late.ok());
+  EXPECT_EQ(base::read_file(told, kEnough).value_or(""), "told\n");
 }
 
 TEST(ProgramOutput, WhatIsTooLongIsAnError) {

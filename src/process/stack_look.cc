@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <climits>
+#include <csignal>
 #include <filesystem>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,8 @@ constexpr std::size_t kMaxOutputBytes = std::size_t{256} << 10U;
 // A step has one part of the time, so that one is left for the native stack when Python's takes too
 // long.
 constexpr int kParts = 2;
+// One of these parts of its time is left to a native stack whose turn comes late.
+constexpr int kPartsToRead = 4;
 
 std::string proc_file(pid_t pid, std::string_view name) {
   return std::string(base::trim(read_proc(pid, name)));
@@ -93,29 +96,35 @@ struct Seen {
 
 bool is_late(const base::Error& error) { return error.code == base::Code::kDeadlineExceeded; }
 
-Seen seen(const std::vector<std::string>& argv, base::Instant deadline) {
+bool stands(const StackLook& look) { return look.state == "T" || look.state == "t"; }
+
+// By a program that stops the process while it reads. Where it is killed, the SIGSTOP by which it
+// does so may come after it, and would stop the process for good (ptrace(2), PTRACE_ATTACH).
+Seen seen_by(const std::vector<std::string>& argv, const StackLook& look, base::Instant deadline) {
   auto output = program_output(argv, deadline, kMaxOutputBytes);
-  if (!output.ok()) return {{}, output.error().message, is_late(output.error())};
-  return {base::shorten(base::trim(*output), kMaxStackBytes), {}};
+  if (output.ok()) return {base::shorten(base::trim(*output), kMaxStackBytes), {}};
+  const bool late = is_late(output.error());
+  if (late && !stands(look)) (void)::kill(look.pid, SIGCONT);
+  return {{}, output.error().message, late};
 }
 
-Seen stack_by_py_spy(pid_t pid, base::Instant deadline) {
+Seen stack_by_py_spy(const StackLook& look, base::Instant deadline) {
+  const pid_t pid = look.pid;
   std::string spy = find_program(pid, std::string(kPySpy));
   if (spy.empty()) spy = find_beside(pid, std::string(kPySpy));
   if (spy.empty()) return {{}, "py-spy is not installed (pip install 'gangrun[stacks]')"};
-  return seen({spy, "dump", "--pid", std::to_string(pid)}, deadline);
+  return seen_by({spy, "dump", "--pid", std::to_string(pid)}, look, deadline);
 }
 
 // By py-spy, else by the process itself, where it runs a function of the Python package. Returns
 // why there is none.
-Seen read_python_stack(pid_t pid, base::Instant deadline, StackLook& look) {
+Seen read_python_stack(base::Instant deadline, StackLook& look) {
   const base::Instant now = std::chrono::steady_clock::now();
-  Seen stack = stack_by_py_spy(pid, now + (deadline - now) / kParts);
+  Seen stack = stack_by_py_spy(look, now + (deadline - now) / kParts);
   look.python_by = kPySpy;
   // One that is stopped answers nobody.
-  const bool stands = look.state == "T" || look.state == "t";
-  if (stack.text.empty() && !stands) {
-    if (const auto dump = python_dump(pid, deadline)) {
+  if (stack.text.empty() && !stands(look)) {
+    if (const auto dump = python_dump(look.pid, deadline)) {
       if (dump->ok()) stack = {base::shorten(**dump, kMaxStackBytes), {}};
       if (!dump->ok()) {
         stack.trouble += base::format("; {}", dump->error().message);
@@ -129,11 +138,11 @@ Seen read_python_stack(pid_t pid, base::Instant deadline, StackLook& look) {
   return stack;
 }
 
-Seen stack_by_gdb(const std::string& gdb, pid_t pid, base::Instant deadline) {
-  Seen stacks = seen({gdb, "--batch", "--nx", "-iex", "set auto-load no", "-iex",
-                      "set print frame-arguments none", "-iex", "set print entry-values no", "-p",
-                      std::to_string(pid), "-ex", "thread apply all bt"},
-                     deadline);
+Seen stack_by_gdb(const std::string& gdb, const StackLook& look, base::Instant deadline) {
+  Seen stacks = seen_by({gdb, "--batch", "--nx", "-iex", "set auto-load no", "-iex",
+                         "set print frame-arguments none", "-iex", "set print entry-values no",
+                         "-p", std::to_string(look.pid), "-ex", "thread apply all bt"},
+                        look, deadline);
   // Before them it tells of its own affairs.
   if (const std::size_t first = stacks.text.find("\nThread "); first != std::string::npos) {
     stacks.text.erase(0, first + 1);
@@ -141,15 +150,17 @@ Seen stack_by_gdb(const std::string& gdb, pid_t pid, base::Instant deadline) {
   return stacks;
 }
 
-// By programs that read all symbols of the process: many of them at once would all be late.
-Seen native_stack(pid_t pid, base::Instant deadline) {
-  const std::string stack = find_program(pid, "eu-stack");
-  const std::string gdb = stack.empty() ? find_program(pid, "gdb") : std::string();
+// By programs that read all symbols of the process: many of them at once would all be late. One
+// whose turn does not come in time is not started.
+Seen native_stack(const StackLook& look, base::Instant deadline) {
+  const std::string stack = find_program(look.pid, "eu-stack");
+  const std::string gdb = stack.empty() ? find_program(look.pid, "gdb") : std::string();
   if (stack.empty() && gdb.empty()) return {{}, "neither eu-stack nor gdb is installed"};
   const base::Instant now = std::chrono::steady_clock::now();
-  const base::UniqueFd turn = wait_for_turn(processor_places(), now + (deadline - now) / kParts);
-  if (stack.empty()) return stack_by_gdb(gdb, pid, deadline);
-  return seen({stack, "-p", std::to_string(pid)}, deadline);
+  const auto turn = wait_for_turn(processor_places(), deadline - (deadline - now) / kPartsToRead);
+  if (!turn) return {{}, "the stacks of other processes of its host took all the time", true};
+  if (stack.empty()) return stack_by_gdb(gdb, look, deadline);
+  return seen_by({stack, "-p", std::to_string(look.pid)}, look, deadline);
 }
 
 std::string kernel_stack(pid_t pid) {
@@ -179,6 +190,7 @@ StackLook glance_at(pid_t pid) {
   look.name = base::printable(stat->name);
   look.state = std::string(1, stat->state);
   look.cpu_seconds = std::chrono::duration<double>(stat->cpu).count();
+  look.kernel = kernel_stack(pid);
   return look;
 }
 
@@ -188,15 +200,14 @@ StackLook look_at_stack(pid_t pid, base::Instant deadline, const StackQuestion& 
   const base::Instant now = std::chrono::steady_clock::now();
   Seen why;
   if (is_python(linked_path(pid, "exe"))) {
-    why = read_python_stack(pid, now + (deadline - now) / kParts, look);
+    why = read_python_stack(now + (deadline - now) / kParts, look);
   }
   if (look.python.empty() || !question.is_one_enough) {
-    Seen stack = native_stack(pid, deadline);
+    Seen stack = native_stack(look, deadline);
     look.native = std::move(stack.text);
     // More time helps against one that is late.
     if (why.trouble.empty() || (stack.is_late && !why.is_late)) why = std::move(stack);
   }
-  look.kernel = kernel_stack(pid);
   if (look.python.empty() && look.native.empty()) {
     look.trouble = std::move(why.trouble);
     look.is_late = why.is_late;

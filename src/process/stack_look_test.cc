@@ -127,6 +127,33 @@ TEST_F(StackLookTest, WhereAllHangTheFirstIsNamed) {
   EXPECT_EQ(seen.python + seen.native, "");
 }
 
+// A debugger that is killed as it attaches leaves a SIGSTOP: the process stood still for good.
+TEST_F(StackLookTest, AProcessGoesOnAfterALookThatWasCutShort) {
+  start(folder_ / "venv/python3");
+  program("bin/gdb", base::format("kill -STOP {}\ntrap '' TERM\nwhile :; do /bin/sleep 0.1; done",
+                                  task_->pid()));
+  const StackLook seen = look(std::chrono::milliseconds(400));
+  EXPECT_THAT(seen.trouble, HasSubstr("takes too long"));
+  const auto state = [&] { return read_stat(task_->pid())->state; };
+  const base::Instant limit = base::soon();
+  while (state() == 'T' && std::chrono::steady_clock::now() < limit) {
+    base::pause_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_NE(state(), 'T');
+}
+
+TEST_F(StackLookTest, AProcessThatStoodStillDoesSoAfterALookThatWasCutShort) {
+  start(folder_ / "venv/python3");
+  ASSERT_TRUE(task_->signal(SIGSTOP).ok());
+  const base::Instant limit = base::soon();
+  while (read_stat(task_->pid())->state != 'T' && std::chrono::steady_clock::now() < limit) {
+    base::pause_for(std::chrono::milliseconds(1));
+  }
+  program("bin/gdb", "exec /bin/sleep 1000");
+  EXPECT_EQ(look(std::chrono::milliseconds(400)).state, "T");
+  EXPECT_EQ(read_stat(task_->pid())->state, 'T');
+}
+
 TEST_F(StackLookTest, AProgramThatMoreTimeWouldHelpIsNamedBeforeOneThatIsNotThere) {
   const std::string gdb = program("bin/gdb", "exec /bin/sleep 1000");
   const StackLook seen = look(std::chrono::milliseconds(400));
