@@ -57,8 +57,10 @@ base::Result<> only(const net::HttpRequest& request, const std::vector<std::stri
   }
   for (const auto& [name, value] : request.query) {
     if (std::ranges::find(allowed, name) != allowed.end()) continue;
-    return base::invalid_argument(base::format("{}: there is no such parameter; allowed: {}",
-                                               base::printable(name), base::join(allowed, ", ")));
+    const std::string all =
+        allowed.empty() ? "none" : base::format("{}", base::join(allowed, ", "));
+    return base::invalid_argument(
+        base::format("{}: there is no such parameter; allowed: {}", base::printable(name), all));
   }
   return {};
 }

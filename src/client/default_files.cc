@@ -48,14 +48,16 @@ Result<> check_folders(const std::string& path, const fs::path& real, const std:
   }
 }
 
-// None: there is no such file.
+// None: there is no such file, and no link on the way to it that leads nowhere.
 Result<std::optional<jobfile::DefaultFile>> read_if_there(const std::string& path,
                                                           const std::string& home) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
-    if (::lstat(path.c_str(), &info) != 0) return std::optional<jobfile::DefaultFile>();
+    fs::path last = path;  // that is there, at least as a link
+    while (::lstat(last.c_str(), &info) != 0 && last.has_relative_path()) last = last.parent_path();
+    if (::stat(last.c_str(), &info) == 0) return std::optional<jobfile::DefaultFile>();
     return base::invalid_argument(base::format(
-        "{} is a link to what is not there; allowed: a file of defaults, or none", path));
+        "{} is a link to what is not there; allowed: a file of defaults, or none", last.string()));
   }
   if (S_ISDIR(info.st_mode)) {
     return base::invalid_argument(

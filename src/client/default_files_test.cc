@@ -110,6 +110,15 @@ TEST_F(DefaultFilesTest, ALinkThatLeadsNowhereIsAnError) {
                          "defaults, or none");
 }
 
+TEST_F(DefaultFilesTest, AFolderThatIsALinkToNowhereIsAnErrorToo) {
+  const std::string folder = test_.folder() + "/.config";
+  const std::string target = test_.folder() + "/dotfiles";
+  std::filesystem::create_symlink(target, folder);
+  EXPECT_THAT(error(), HasSubstr(folder + " is a link to what is not there"));
+  ASSERT_TRUE(base::make_folders(target, 0755).ok());
+  EXPECT_TRUE(files().empty());
+}
+
 TEST_F(DefaultFilesTest, WhatIsNoFileIsAnErrorThatNamesIt) {
   const std::string path = test_.folder() + "/.config/gangrun.yaml";
   ASSERT_TRUE(base::make_folders(path, 0755).ok());

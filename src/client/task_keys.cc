@@ -124,13 +124,11 @@ Result<KeyAndValue> key_and_value(const KvOptions& options) {
 }
 
 // Somebody who means `kv put k v` would wait for standard input.
-Result<> check_key_without_value(const KvOptions& options) {
-  if (!options.key || options.value) return {};
-  const std::string_view word = *options.key;
+Result<> check_key_without_value(std::string_view word) {
   const std::size_t equals = word.find('=');
-  if (equals == 0 || equals == std::string_view::npos) return {};
+  if (equals == std::string_view::npos) return {};
   std::string right = "gangrun kv put KEY VALUE";
-  if (wire::is_key(word)) {
+  if (wire::is_key(word) && equals > 0) {
     const std::string_view value = word.substr(equals + 1);
     right =
         base::format("gangrun kv put {} {}{}, or for standard input gangrun kv put {} -",
@@ -155,7 +153,9 @@ Result<std::string> act(const KvOptions& options, const Context& context) {
   if ((given.value || options.value) && action != "put") {
     return base::invalid_argument(base::format("kv {} takes no VALUE", action));
   }
-  if (action == "put" && !given.value) GANGRUN_TRY(check_key_without_value(options));
+  if (action == "put" && !given.value && !options.value) {
+    GANGRUN_TRY(check_key_without_value(given.key));
+  }
   if (options.timeout && action != "wait") {
     return base::invalid_argument("--timeout is for kv wait");
   }

@@ -90,6 +90,8 @@ TEST_F(TaskKeysTest, AKeyWithAnEqualsSignAndNoValueIsNoPut) {
   EXPECT_THAT(put({.action = "put", .key = "k=-$"}), HasSubstr("use gangrun kv put k -- '-$', or"));
   EXPECT_EQ(put({.action = "put", .key = "k=two words"}),
             "'k=two words' is given as KEY, and no VALUE; use gangrun kv put KEY VALUE");
+  EXPECT_THAT(put({.action = "put", .key = "=v"}), HasSubstr("use gangrun kv put KEY VALUE"));
+  EXPECT_THAT(put({.action = "put", .words = {"k=v"}}), HasSubstr("use gangrun kv put k v, or"));
   EXPECT_EQ(put({.action = "put", .key = "k=v", .value = "w"}), "PUT /kv/k=v 'w'");
   EXPECT_EQ(put({.action = "put", .key = "k=v", .words = {"w"}}), "PUT /kv/k=v 'w'");
   EXPECT_EQ(put({.action = "get", .key = "k=v"}), "GET /kv/k=v ''");
