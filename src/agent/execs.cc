@@ -14,6 +14,7 @@
 #include "base/format.h"
 #include "base/overloaded.h"
 #include "base/random.h"
+#include "frameworks/environment.h"
 #include "process/kill_processes.h"
 #include "process/pipe.h"
 #include "process/proc_fs.h"
@@ -43,11 +44,8 @@ constexpr int kNotStarted = 126;
 // By these the task itself speaks.
 constexpr std::array<std::string_view, 2> kOfTheTask{"GANGRUN_RESULT_FILE", "GANGRUN_FIGURES_FILE"};
 
-// All that one command beside the task has started has this variable, with a value of its own.
-constexpr const char* kExecVariable = "GANGRUN_EXEC";
-
 bool has_mark(pid_t pid, const std::string& mark) {
-  const std::string whole = base::format("{}={}", kExecVariable, mark) + '\0';
+  const std::string whole = base::format("{}={}", frameworks::kExecVariable, mark) + '\0';
   return ('\0' + process::read_proc(pid, "environ")).find('\0' + whole) != std::string::npos;
 }
 
@@ -180,7 +178,7 @@ base::Result<> Execs::start(Id id, std::string_view begin) {
   if (running() >= wire::kMaxExecs) return too_many();
   const std::string mark = exec_mark(id);
   ExecStart start{*asked, place_->environment, !place_->engine_argv.empty(), place_->folder};
-  start.environment.push_back(base::format("{}={}", kExecVariable, mark));
+  start.environment.push_back(base::format("{}={}", frameworks::kExecVariable, mark));
   process::SpawnOptions options;
   options.argv = place_->engine_argv;
   const bool is_inside = !options.argv.empty();

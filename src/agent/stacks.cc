@@ -106,8 +106,8 @@ struct Works {
   int not_shown = 0;
 };
 
-Looks look_at(pid_t pid, base::Instant deadline, const Order& order) {
-  process::StackLook look = process::look_at_stack(pid, deadline, order.question);
+Looks look_at(process::StackLook glance, base::Instant deadline, const Order& order) {
+  process::StackLook look = process::look_at_stack(std::move(glance), deadline, order.question);
   if (look.is_late) look.trouble = late_words(order.asked, look.trouble);
   return {.processes = {std::move(look)}};
 }
@@ -120,9 +120,9 @@ Works begin_looks(std::vector<pid_t> pids, base::Instant deadline, const Order& 
   }
   for (const pid_t pid : pids) {
     process::StackLook glance = process::glance_at(pid);
+    auto looks = std::async(std::launch::async, look_at, glance, deadline, order);
     if (glance.trouble.empty()) glance.trouble = late_words(order.asked);
-    works.all.push_back(
-        {std::async(std::launch::async, look_at, pid, deadline, order), std::move(glance)});
+    works.all.push_back({std::move(looks), std::move(glance)});
   }
   return works;
 }

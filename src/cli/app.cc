@@ -253,12 +253,15 @@ client::ExitStatus act_on(const std::vector<std::string>& given, client::Context
   app.set_help_flag("-h,--help");
   app.allow_extras();
   app.require_subcommand(0, 1);  // a later word may be a task type with a command's name
-  for (const client::Command& one : all.commands) {
-    add_arguments(*app.add_subcommand(one.name), one);
-  }
   // Everything after the first "--" is the user's command, whatever it looks like.
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   const std::vector<std::string> own(arguments.begin(), end);
+  for (const client::Command& one : all.commands) {
+    CLI::App& command = *app.add_subcommand(one.name);
+    // The library takes a millisecond for the flags of all commands: it gets those of each that is
+    // named.
+    if (std::ranges::find(own, one.name) != own.end()) add_arguments(command, one);
+  }
   const auto refuse_extra = [&](const std::string& word, const std::vector<std::string>& words) {
     return bad_usage(context, explain_extra(app, all, word, words, context.places.rules()));
   };

@@ -195,7 +195,7 @@ Result<ExitStatus> tell(const Result<std::string>& answer, Context& context) {
 }
 
 Result<std::string> wait_for_tasks(const BarrierOptions& options, const Context& context) {
-  if (!context.variable("GANGRUN_EXEC").empty()) {
+  if (!context.variable(frameworks::kExecVariable).empty()) {
     return base::Error{base::Code::kFailedPrecondition,
                        "a barrier is for the processes of a task, and not for a command beside it "
                        "(gangrun exec), which would count as one of them"};

@@ -17,6 +17,8 @@ namespace gangrun::frameworks {
 // Names the job in the environment of each of its processes.
 inline constexpr const char* kJobIdVariable = "GANGRUN_JOB_ID";
 inline constexpr const char* kKeysVariable = "GANGRUN_KV";
+// All that one command beside the task has started has it, with a value of its own.
+inline constexpr const char* kExecVariable = "GANGRUN_EXEC";
 
 using Variables = std::map<std::string, std::string>;
 

@@ -4,12 +4,20 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 
 #include "base/format.h"
 #include "process/wait_for.h"
 
 namespace gangrun::process {
+
+namespace {
+
+// One that holds another process, as a debugger does, lets it go meanwhile.
+constexpr std::chrono::milliseconds kGrace(100);
+
+}  // namespace
 
 base::Result<std::optional<Exit>> Child::reap() {
   if (exit_) return exit_;
@@ -31,6 +39,13 @@ base::Result<Exit> Child::wait(base::Instant deadline) {
       return base::deadline_exceeded(fmt::format("process {} has not ended in time", pid_));
     }
   }
+}
+
+void Child::end_group(base::Duration limit) {
+  (void)signal_group(SIGTERM);
+  (void)wait_readable(handle_.end_fd(), std::chrono::steady_clock::now() + kGrace);
+  (void)signal_group(SIGKILL);
+  (void)wait(std::chrono::steady_clock::now() + limit);
 }
 
 base::Result<> Child::send(int number, pid_t target, std::string_view what) {

@@ -37,6 +37,9 @@ class Child {
   base::Result<> signal(int number) { return send(number, pid_, "process"); }
   // The same to its process group, of which it must be the leader (NewGroup::kGroup).
   base::Result<> signal_group(int number) { return send(number, -pid_, "process group"); }
+  // Has the process group end: SIGTERM, and SIGKILL 100 ms later. Blocks for these, and then up to
+  // `limit` until the process is reaped.
+  void end_group(base::Duration limit);
 
  private:
   base::Result<> send(int number, pid_t target, std::string_view what);

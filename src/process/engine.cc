@@ -81,11 +81,6 @@ Heard hear(int fd, Child& child, std::size_t max_bytes, base::Instant deadline,
   return heard;
 }
 
-void end(Child& child) {
-  (void)child.signal_group(SIGKILL);
-  (void)child.wait(std::chrono::steady_clock::now() + kKilled);
-}
-
 // For errors.
 std::string first_words(const std::vector<std::string>& argv) {
   const auto count = std::min<std::ptrdiff_t>(2, std::ssize(argv));
@@ -155,7 +150,7 @@ base::Result<EngineAnswer> ask(const EngineQuestion& question, base::Instant dea
   EngineAnswer answer;
   Heard heard = hear(pipe.read.get(), child, question.max_bytes, deadline, is_over);
   if (heard.bytes > kMaxHeardBytes) {
-    end(child);
+    child.end_group(kKilled);
     return base::Error{base::Code::kResourceExhausted,
                        fmt::format("{} wrote more than {} MiB, and was ended", first_words(argv),
                                    kMaxHeardBytes >> 20U)};
@@ -164,7 +159,7 @@ base::Result<EngineAnswer> ask(const EngineQuestion& question, base::Instant dea
   const bool is_unwanted = is_over && is_over();
   auto ended = child.wait(is_unwanted ? std::chrono::steady_clock::now() : deadline);
   if (!ended.ok()) {
-    end(child);
+    child.end_group(kKilled);
     return base::deadline_exceeded(fmt::format("{} did not answer in time", first_words(argv)));
   }
   answer.status = ended->shell_status();

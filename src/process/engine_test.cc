@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/files.h"
 #include "base/format.h"
 
 namespace gangrun::process {
@@ -108,6 +109,16 @@ TEST_F(Engine, ThatHangsIsKilledAndTold) {
   ASSERT_FALSE(removed.ok());
   EXPECT_THAT(removed.error().message,
               testing::AllOf(HasSubstr("a, b"), HasSubstr("did not answer in time")));
+}
+
+// It lets go of what it holds, and its end closes the connection to the engine's server.
+TEST_F(Engine, ThatHangsIsToldToEndBeforeItIsKilled) {
+  const std::string told = folder_ + "/told";
+  EXPECT_FALSE(
+      removal(base::format("trap 'echo told >{}; exit' TERM; while :; do sleep 0.01; done", told),
+              std::chrono::milliseconds(300))
+          .ok());
+  EXPECT_EQ(base::read_file(told, 100).value_or(""), "told\n");
 }
 
 TEST_F(Engine, IsNotNeededWithoutContainers) {

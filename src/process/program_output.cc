@@ -21,9 +21,8 @@ namespace {
 // The limits for what a program says of its failure.
 constexpr std::size_t kMaxErrorBytes = std::size_t{64} << 10U;
 constexpr std::size_t kMaxReasonBytes = 300;
-// From the signal to end until a program is killed. One that holds another process, as a debugger
-// does, lets it go meanwhile.
-constexpr std::chrono::milliseconds kGrace(100);
+// The time that a program which was killed may take to be gone.
+constexpr std::chrono::seconds kKilled(1);
 
 // One of the two streams, until its end.
 struct Stream {
@@ -85,10 +84,7 @@ base::Result<std::string> program_output(const std::vector<std::string>& argv,
   const base::Result<Exit> exit =
       is_read ? child.wait(deadline) : base::Result<Exit>(base::deadline_exceeded(name));
   if (!exit.ok()) {
-    (void)child.signal_group(SIGTERM);
-    (void)wait_readable(child.end_fd(), std::chrono::steady_clock::now() + kGrace);
-    (void)child.signal_group(SIGKILL);
-    (void)child.wait(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+    child.end_group(kKilled);
     return base::deadline_exceeded(base::format("{} takes too long", name));
   }
   if (!exit->succeeded()) {

@@ -194,12 +194,11 @@ StackLook glance_at(pid_t pid) {
   return look;
 }
 
-StackLook look_at_stack(pid_t pid, base::Instant deadline, const StackQuestion& question) {
-  StackLook look = glance_at(pid);
+StackLook look_at_stack(StackLook look, base::Instant deadline, const StackQuestion& question) {
   if (!look.trouble.empty()) return look;
   const base::Instant now = std::chrono::steady_clock::now();
   Seen why;
-  if (is_python(linked_path(pid, "exe"))) {
+  if (is_python(linked_path(look.pid, "exe"))) {
     why = read_python_stack(now + (deadline - now) / kParts, look);
   }
   if (look.python.empty() || !question.is_one_enough) {

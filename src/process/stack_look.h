@@ -77,10 +77,10 @@ inline constexpr std::size_t kMaxStackBytes = std::size_t{64} << 10U;
 
 // The look without stacks of its own: what /proc tells at once.
 StackLook glance_at(pid_t pid);
-// Blocks until `deadline` at most, unless the process hangs in the kernel. The process is stopped
-// for a moment while its stack is read. A signal is sent only to one that is registered for it
-// (python_dump.h); SIGCONT where what read the stack had to be killed.
-StackLook look_at_stack(pid_t pid, base::Instant deadline, const StackQuestion& question = {});
+// Adds the stacks to a glance. Blocks until `deadline` at most, unless the process hangs in the
+// kernel. The process is stopped for a moment while its stack is read. A signal is sent only to one
+// that is registered for it (python_dump.h); SIGCONT where what read the stack had to be killed.
+StackLook look_at_stack(StackLook look, base::Instant deadline, const StackQuestion& question = {});
 
 // Whether the program of this path is a Python interpreter.
 bool is_python(const std::string& program);

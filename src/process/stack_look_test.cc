@@ -74,8 +74,8 @@ class StackLookTest : public testing::Test {
   }
   StackLook look(base::Duration limit = kEnough, const StackQuestion& question = {}) {
     if (!task_) start(folder_ / "venv/python3");
-    return look_at_stack(task_ ? task_->pid() : 0, std::chrono::steady_clock::now() + limit,
-                         question);
+    return look_at_stack(glance_at(task_ ? task_->pid() : 0),
+                         std::chrono::steady_clock::now() + limit, question);
   }
 
   base::TestFolder folder_;
