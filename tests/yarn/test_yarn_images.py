@@ -39,7 +39,7 @@ def cluster(hadoop_of_module, engine, tmp_path_factory):
     # It is called with an empty environment.
     program.write_text(f"#!/bin/sh\nDOCKER_HOST={engine.environment['DOCKER_HOST']} exec {EXECUTOR} \"$@\"\n")
     program.chmod(0o755)
-    return hadoop_of_module(nodes=2, nm_expiry_ms=8000, port_base=36200, set=[
+    return hadoop_of_module(nodes=2, nm_expiry_ms=8000, set=[
         f"yarn.nodemanager.admin-env=DOCKER_HOST={engine.environment['DOCKER_HOST']}",
         "yarn.nodemanager.container-executor.class=org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor",
         f"{LINUX}.path={program}", f"{LINUX}.group=root", f"{LINUX}.nonsecure-mode.limit-users=false",
