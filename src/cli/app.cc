@@ -131,6 +131,10 @@ std::string explain_extra(const CLI::App& app, const client::Command& program,
     for (const client::Command& one : program.commands) known.push_back(one.name);
   }
   std::string sentence = base::format("{} {}", what, job::in_quotes(name));
+  if (command != nullptr && flag_named(*command, name) != nullptr) {
+    return base::format("flag {} comes after its command: gangrun {} {}", job::in_quotes(name),
+                        command->name, name);
+  }
   if (command != nullptr && command->name == kCommandBeside && !given.empty()) {
     return sentence + "; put -- before the command";
   }
@@ -245,6 +249,20 @@ void find_jobs(const client::Command& command, const client::Context& context) {
   std::visit(base::Overloaded{find_one, find_all, find_none}, command.words.front().target);
 }
 
+// The words before a "--", as the library reads them rightly.
+base::Result<std::vector<std::string>> clear_line(const client::Command& program,
+                                                  const std::vector<std::string>& own) {
+  for (auto word = own.begin(); word != own.end(); ++word) {
+    const auto named = std::ranges::find(program.commands, *word, &client::Command::name);
+    if (named == program.commands.end()) continue;
+    auto clear = clear_words(*named, {word + 1, own.end()});
+    if (!clear.ok()) return base::invalid_argument(clear.error().message + see_help(&*named));
+    clear->insert(clear->begin(), own.begin(), word + 1);
+    return clear;
+  }
+  return own;
+}
+
 client::ExitStatus act_on(const std::vector<std::string>& given, client::Context& context) {
   if (const auto ended = run_as_process(given, context)) return *ended;
   const std::vector<std::string> arguments = in_our_words(given);
@@ -262,11 +280,13 @@ client::ExitStatus act_on(const std::vector<std::string>& given, client::Context
     // named.
     if (std::ranges::find(own, one.name) != own.end()) add_arguments(command, one);
   }
+  const auto clear = clear_line(all, own);
+  if (!clear.ok()) return bad_usage(context, clear.error().message);
   const auto refuse_extra = [&](const std::string& word, const std::vector<std::string>& words) {
     return bad_usage(context, explain_extra(app, all, word, words, context.places.rules()));
   };
   try {
-    app.parse(std::vector<std::string>(own.rbegin(), own.rend()));
+    app.parse(std::vector<std::string>(clear->rbegin(), clear->rend()));
   } catch (const CLI::CallForHelp&) {
     // A command that does not exist has no help either.
     const client::Command* command = chosen_command(app, all);

@@ -63,6 +63,21 @@ TEST(CommandLine, OfAValueThatIsGivenTwiceTheLastCounts) {
   EXPECT_THAT(test.err(), HasSubstr("--state: 'none'"));
 }
 
+// It started the job.
+TEST(CommandLine, ADryRunStaysOneBehindAnEmptyValue) {
+  client::TestContext test;
+  EXPECT_EQ(run_command_line({"run", "-r", "worker:1", "--output=", "--dry-run", "--", "true"},
+                             test.context()),
+            client::ExitStatus::kBadInput);
+  EXPECT_THAT(test.err(), HasSubstr("output"));
+}
+
+TEST(CommandLine, AFlagBeforeItsCommandIsToldItsPlace) {
+  client::TestContext test;
+  EXPECT_EQ(run_command_line({"--json", "ps"}, test.context()), client::ExitStatus::kBadInput);
+  EXPECT_EQ(test.err(), "gangrun: flag '--json' comes after its command: gangrun ps --json\n");
+}
+
 TEST(CommandLine, VersionAndHelpAreAskedForInOtherWordsToo) {
   for (const char* word : {"--version", "-v", "-V", "version"}) {
     client::TestContext test;

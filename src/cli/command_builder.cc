@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/format.h"
 #include "base/overloaded.h"
 #include "cli/help.h"
 
@@ -17,6 +18,11 @@ CLI::Option* add_optional(CLI::App& app, const std::string& name,
                           std::optional<std::string>& target) {
   return app.add_option_function<std::string>(
       name, [&target](const std::string& text) { target = text; });
+}
+
+bool takes_value(const client::Flag& flag) {
+  return std::visit(base::Overloaded{[](bool*) { return false; }, [](auto*) { return true; }},
+                    flag.target);
 }
 
 }  // namespace
@@ -46,6 +52,41 @@ void add_arguments(CLI::App& app, const client::Command& command) {
             }},
         flag.target);
   }
+}
+
+base::Result<std::vector<std::string>> clear_words(const client::Command& command,
+                                                   const std::vector<std::string>& words) {
+  std::vector<std::string> clear;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const std::size_t sign = word.find('=');
+    const std::string name = word.substr(0, sign);
+    const client::Flag* flag = flag_named(command, name);
+    if (flag == nullptr) {
+      clear.push_back(word);
+    } else if (!takes_value(*flag)) {
+      if (sign != std::string::npos)
+        return base::invalid_argument(base::format("{} takes no value", name));
+      clear.push_back(word);
+    } else if (sign != std::string::npos) {
+      if (sign + 1 == word.size()) {
+        clear.insert(clear.end(), {name, ""});
+      } else {
+        clear.push_back(word);
+      }
+    } else {
+      clear.push_back(word);
+      if (i + 1 == words.size()) break;
+      const std::string& value = words[++i];
+      if (flag_named(command, value.substr(0, value.find('='))) != nullptr) {
+        return base::invalid_argument(
+            base::format("{} needs a value, and '{}' is a flag; if it is meant: {}={}", name, value,
+                         names_of(*flag).back(), value));
+      }
+      clear.push_back(value);
+    }
+  }
+  return clear;
 }
 
 }  // namespace gangrun::cli

@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "base/format.h"
+
 namespace gangrun::cli {
 namespace {
 
@@ -21,21 +23,26 @@ struct Given {
 
 class CommandBuilderTest : public testing::Test {
  protected:
-  CommandBuilderTest() {
-    add_arguments(app_, {.name = "test",
-                         .summary = "Test.",
-                         .words = {{"JOB", &given_.job}, {"VALUE", &given_.value}},
-                         .flags = {{"--json", &given_.json, "", "Print JSON"},
-                                   {"-n,--name", &given_.name, "NAME", "The name"},
-                                   {"-m,--memory", &given_.memory, "SIZE", "Memory"}}});
-  }
+  CommandBuilderTest() { add_arguments(app_, command_); }
   // Arguments in the order in which they were written.
   void parse(std::vector<std::string> arguments) {
     std::reverse(arguments.begin(), arguments.end());
     app_.parse(arguments);
   }
 
+  // The words that the library would read, or the error.
+  std::string cleared(const std::vector<std::string>& words) {
+    const auto clear = clear_words(command_, words);
+    return clear.ok() ? base::format("{}", fmt::join(*clear, "|")) : clear.error().message;
+  }
+
   Given given_;
+  const client::Command command_{.name = "test",
+                                 .summary = "Test.",
+                                 .words = {{"JOB", &given_.job}, {"VALUE", &given_.value}},
+                                 .flags = {{"--json", &given_.json, "", "Print JSON"},
+                                           {"-n,--name", &given_.name, "NAME", "The name"},
+                                           {"-m,--memory", &given_.memory, "SIZE", "Memory"}}};
   CLI::App app_{"Test.", "test"};
 };
 
@@ -51,6 +58,31 @@ TEST_F(CommandBuilderTest, AValueMayLookLikeAFlag) {
   parse({"--name=-5", "-m", "-1"});
   EXPECT_EQ(given_.name, "-5");
   EXPECT_THAT(given_.memory, ElementsAre("-1"));
+}
+
+// "--name= --json" took "--json" for the name, and so a dry run started a job.
+TEST_F(CommandBuilderTest, AnEmptyValueIsOne) {
+  EXPECT_EQ(cleared({"--name=", "--json", "wine"}), "--name||--json|wine");
+  EXPECT_EQ(cleared({"-m", "4g", "--memory="}), "-m|4g|--memory|");
+  parse({"--name", "", "--json", "wine"});
+  EXPECT_EQ(given_.name, "");
+  EXPECT_TRUE(given_.json);
+}
+
+TEST_F(CommandBuilderTest, AFlagIsNoValueUnlessItIsMeant) {
+  EXPECT_EQ(cleared({"--name", "--json"}),
+            "--name needs a value, and '--json' is a flag; if it is meant: --name=--json");
+  EXPECT_EQ(cleared({"-m", "--name=x"}),
+            "-m needs a value, and '--name=x' is a flag; if it is meant: --memory=--name=x");
+  EXPECT_EQ(cleared({"--name=--json"}), "--name=--json");
+  EXPECT_EQ(cleared({"--name", "-5", "--name", "--other"}), "--name|-5|--name|--other");
+}
+
+// "--json=0" switched it on, and "--json=no" too.
+TEST_F(CommandBuilderTest, ASwitchTakesNoValue) {
+  for (const char* word : {"--json=0", "--json=true", "--json="}) {
+    EXPECT_EQ(cleared({word}), "--json takes no value");
+  }
 }
 
 // `gangrun kv put KEY ""` waited for standard input.

@@ -82,6 +82,14 @@ std::vector<std::string> names_of(const client::Flag& flag) {
   return names;
 }
 
+const client::Flag* flag_named(const client::Command& command, const std::string& name) {
+  const auto found = std::ranges::find_if(command.flags, [&](const client::Flag& flag) {
+    const std::vector<std::string> names = names_of(flag);
+    return std::ranges::find(names, name) != names.end();
+  });
+  return found == command.flags.end() ? nullptr : &*found;
+}
+
 bool is_list(const client::Word& word) {
   return std::visit(base::Overloaded{[](const auto*) { return false; },
                                      [](const std::vector<std::string>*) { return true; }},

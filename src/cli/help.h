@@ -21,6 +21,8 @@ std::vector<std::string> choices_of(std::string_view value);
 
 // "-r" and "--roles" of a flag, in this order.
 std::vector<std::string> names_of(const client::Flag& flag);
+// The flag of this name, "-r" or "--roles"; null: it has none.
+const client::Flag* flag_named(const client::Command& command, const std::string& name);
 
 // Whether it stands for any number of words.
 bool is_list(const client::Word& word);
