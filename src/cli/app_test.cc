@@ -63,6 +63,17 @@ TEST(CommandLine, OfAValueThatIsGivenTwiceTheLastCounts) {
   EXPECT_THAT(test.err(), HasSubstr("--state: 'none'"));
 }
 
+// By its value's name a switch is told from a flag that takes one.
+TEST(CommandLine, EveryFlagThatTakesAValueHasAWordForIt) {
+  client::TestContext test(places::all());
+  for (const client::Command& command : program(test.context().places).commands) {
+    for (const client::Flag& flag : command.flags) {
+      EXPECT_EQ(flag.value.empty(), std::holds_alternative<bool*>(flag.target))
+          << command.name << ' ' << flag.names;
+    }
+  }
+}
+
 // It started the job.
 TEST(CommandLine, ADryRunStaysOneBehindAnEmptyValue) {
   client::TestContext test;

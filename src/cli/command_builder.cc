@@ -20,11 +20,6 @@ CLI::Option* add_optional(CLI::App& app, const std::string& name,
       name, [&target](const std::string& text) { target = text; });
 }
 
-bool takes_value(const client::Flag& flag) {
-  return std::visit(base::Overloaded{[](bool*) { return false; }, [](auto*) { return true; }},
-                    flag.target);
-}
-
 }  // namespace
 
 void add_arguments(CLI::App& app, const client::Command& command) {
@@ -62,29 +57,25 @@ base::Result<std::vector<std::string>> clear_words(const client::Command& comman
     const std::size_t sign = word.find('=');
     const std::string name = word.substr(0, sign);
     const client::Flag* flag = flag_named(command, name);
-    if (flag == nullptr) {
-      clear.push_back(word);
-    } else if (!takes_value(*flag)) {
-      if (sign != std::string::npos)
-        return base::invalid_argument(base::format("{} takes no value", name));
-      clear.push_back(word);
-    } else if (sign != std::string::npos) {
-      if (sign + 1 == word.size()) {
-        clear.insert(clear.end(), {name, ""});
-      } else {
-        clear.push_back(word);
-      }
-    } else {
-      clear.push_back(word);
-      if (i + 1 == words.size()) break;
-      const std::string& value = words[++i];
-      if (flag_named(command, value.substr(0, value.find('='))) != nullptr) {
-        return base::invalid_argument(
-            base::format("{} needs a value, and '{}' is a flag; if it is meant: {}={}", name, value,
-                         names_of(*flag).back(), value));
-      }
-      clear.push_back(value);
+    const bool has_sign = sign != std::string::npos;
+    const bool is_switch = flag != nullptr && flag->value.empty();
+    if (is_switch && has_sign) {
+      return base::invalid_argument(base::format("{} takes no value", name));
     }
+    if (flag != nullptr && sign + 1 == word.size()) {
+      clear.insert(clear.end(), {name, ""});
+      continue;
+    }
+    clear.push_back(word);
+    const bool is_value_next = flag != nullptr && !is_switch && !has_sign && i + 1 < words.size();
+    if (!is_value_next) continue;
+    const std::string& value = words[++i];
+    if (flag_named(command, value.substr(0, value.find('='))) != nullptr) {
+      return base::invalid_argument(
+          base::format("{} needs a value, and '{}' is a flag; if it is meant: {}={}", name, value,
+                       names_of(*flag).back(), value));
+    }
+    clear.push_back(value);
   }
   return clear;
 }

@@ -12,10 +12,8 @@ namespace gangrun::cli {
 namespace {
 
 bool takes_a_value(const client::Command& run, const std::string& word) {
-  return std::ranges::any_of(run.flags, [&](const client::Flag& flag) {
-    const std::vector<std::string> names = names_of(flag);
-    return !flag.value.empty() && std::ranges::find(names, word) != names.end();
-  });
+  const client::Flag* flag = flag_named(run, word);
+  return flag != nullptr && !flag->value.empty();
 }
 
 // Which of the words after "run" is the first one of the tasks' command.
