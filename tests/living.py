@@ -1,5 +1,7 @@
 """The living processes of this machine, by what every process of a job or a cluster finds in its environment."""
 
+import contextlib
+import os
 import pathlib
 
 
@@ -21,3 +23,17 @@ def processes_with(setting):
 def processes_of(job):
     """Those that belong to a job, or did, whatever namespace they are in."""
     return processes_with(f"GANGRUN_JOB_ID={job}")
+
+
+def state_of(pid):
+    """The letter of /proc/PID/stat, X of one that is gone."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "X"
+
+
+def signal_all(pids, number):
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)

@@ -24,6 +24,8 @@ namespace {
 
 // The longest chain of parents that is followed; deeper trees are not ours.
 constexpr int kMaxAncestors = 4096;
+// Where processes begin and end all the time, there is always news.
+constexpr int kMaxWalks = 8;
 // The largest list of children that is read.
 constexpr std::size_t kMaxChildrenBytes = std::size_t{4} << 20U;
 // The largest other file of a process: its environment may be long.
@@ -79,9 +81,9 @@ bool kernel_lists_children() {
   return ::access(path.c_str(), R_OK) == 0;
 }
 
-// Whoever is below `ancestor`, parents before their children.
+// One walk down from `ancestor`, parents before their children.
 template <typename Below>
-std::vector<pid_t> all_below(pid_t ancestor, const Below& right_below) {
+std::vector<pid_t> walk_down(pid_t ancestor, const Below& right_below) {
   std::vector<pid_t> found;
   std::set<pid_t> seen{ancestor};
   const auto add_children = [&](pid_t parent) {
@@ -92,6 +94,32 @@ std::vector<pid_t> all_below(pid_t ancestor, const Below& right_below) {
   add_children(ancestor);
   std::size_t next = 0;
   while (next < found.size()) add_children(found[next++]);  // which adds to them
+  return found;
+}
+
+bool has_ended(pid_t pid) {
+  const auto stat = read_stat(pid);
+  return !stat || !stat->alive() || stat->is_ending;
+}
+
+// Whoever is below `ancestor`. The children of one that ends move up, to a reaper whose children
+// may have been read already: so a walk that meets new processes, or new ends, is not the last.
+template <typename Walk>
+std::vector<pid_t> all_below(const Walk& walk) {
+  std::vector<pid_t> found;
+  std::set<pid_t> known;
+  std::set<pid_t> ended;
+  for (int walks = 0; walks < kMaxWalks; ++walks) {
+    bool is_news = false;
+    for (const pid_t pid : walk()) {
+      if (known.insert(pid).second) {
+        found.push_back(pid);
+        is_news = true;
+      }
+      if (has_ended(pid)) is_news |= ended.insert(pid).second;
+    }
+    if (!is_news) break;
+  }
   return found;
 }
 
@@ -214,17 +242,20 @@ std::vector<pid_t> children_of(pid_t pid) {
 std::vector<pid_t> descendants_of(pid_t ancestor) {
   if (ancestor == ::getpid() && has_no_child()) return {};
   if (!kernel_lists_children()) return descendants_by_parents(ancestor);
-  return all_below(ancestor, [](pid_t parent) {
+  const auto listed = [](pid_t parent) {
     return listed_children(parent).value_or(std::vector<pid_t>{});
-  });
+  };
+  return all_below([&] { return walk_down(ancestor, listed); });
 }
 
 std::vector<pid_t> descendants_by_parents(pid_t ancestor) {
-  std::map<pid_t, std::vector<pid_t>> children;
-  for (const pid_t candidate : all_processes()) {
-    if (const auto stat = read_stat(candidate)) children[stat->parent].push_back(candidate);
-  }
-  return all_below(ancestor, [&children](pid_t parent) { return children[parent]; });
+  return all_below([ancestor] {
+    std::map<pid_t, std::vector<pid_t>> children;
+    for (const pid_t candidate : all_processes()) {
+      if (const auto stat = read_stat(candidate)) children[stat->parent].push_back(candidate);
+    }
+    return walk_down(ancestor, [&children](pid_t parent) { return children[parent]; });
+  });
 }
 
 pid_t branch_of(pid_t pid, pid_t ancestor) {

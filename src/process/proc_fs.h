@@ -66,8 +66,8 @@ std::vector<pid_t> all_processes(const std::string& proc = "/proc");
 // parents of all processes are read instead.
 std::vector<pid_t> children_of(pid_t pid);
 
-// All processes below `ancestor`, parents before their children, without `ancestor`; zombies too. A
-// snapshot: what is forked meanwhile may be missing.
+// All processes below `ancestor`, parents before their children, without `ancestor`; zombies too.
+// Orphans that move up meanwhile are there, those that are forked meanwhile may be missing.
 std::vector<pid_t> descendants_of(pid_t ancestor);
 
 // The same from the parents of all processes: the way that needs no help from the kernel's

@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -127,6 +129,57 @@ TEST(ProcFs, FindsDescendantsBothWays) {
   ::waitpid(child, nullptr, 0);
   ::close(ready[0]);
   ::close(ready[1]);
+}
+
+// Some children that do nothing, so that a walk takes its time before it comes to the last.
+class Siblings {
+ public:
+  Siblings() {
+    for (pid_t& sibling : pids_) {
+      sibling = ::fork();
+      if (sibling == 0) {
+        while (true) ::pause();
+      }
+    }
+  }
+  ~Siblings() {
+    for (const pid_t sibling : pids_) {
+      ::kill(sibling, SIGKILL);
+      ::waitpid(sibling, nullptr, 0);
+    }
+  }
+  Siblings(const Siblings&) = delete;
+  Siblings& operator=(const Siblings&) = delete;
+
+ private:
+  std::array<pid_t, 60> pids_{};
+};
+
+TEST(ProcFs, AnOrphanIsFoundWhileItMovesUp) {
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L), 0);
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  const Siblings siblings;
+  for (const auto find : {descendants_of, descendants_by_parents}) {
+    for (int round = 0; round < 12; ++round) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        const pid_t below = ::fork();
+        while (below == 0) ::pause();
+        (void)!::write(pipe[1], &below, sizeof below);
+        ::_exit(0);
+      }
+      pid_t orphan = 0;
+      ASSERT_EQ(::read(pipe[0], &orphan, sizeof orphan), static_cast<ssize_t>(sizeof orphan));
+      EXPECT_THAT(find(::getpid()), Contains(orphan)) << "round " << round;
+      ::kill(orphan, SIGKILL);
+      EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+      EXPECT_EQ(::waitpid(orphan, nullptr, 0), orphan);
+    }
+  }
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 0L, 0L, 0L, 0L), 0);
 }
 
 TEST(ProcFs, WithoutAChildThereAreNoDescendants) {

@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from living import processes_with
+from living import processes_with, signal_all, state_of
 from waiting import wait_until
 
 LIMIT_S = 60
@@ -70,13 +70,18 @@ def test_a_job_that_is_killed_with_all_its_processes_has_the_failure_that_is_rec
         (journal,) = home.glob("jobs/*/journal/*.jsonl")
         wait_until(lambda: '"state":"stopping"' in journal.read_text(), "the failure to be recorded")
 
+        # None may see how another is killed.
+        def stop():
+            left = processes_with(f"GANGRUN_HOME={home}")
+            signal_all(left, signal.SIGSTOP)
+            return all(state_of(pid) in "TtZX" for pid in left)
+
         def end():
             left = processes_with(f"GANGRUN_HOME={home}")
-            for pid in left:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+            signal_all(left, signal.SIGKILL)
             return not left
 
+        wait_until(stop, "all its processes to stand still")
         wait_until(end, "the end of all its processes")
     status = json.loads(run_gangrun("status", "--json", "last").stdout)
     assert status["state"] == "failed", status
