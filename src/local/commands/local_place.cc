@@ -38,7 +38,7 @@ Result<> check_machine(const job::JobSpec& spec, const client::RunOptions& optio
   GANGRUN_TRY(check_on_this_machine(spec, this_machine(gpus), context.environment, context.folder));
   GANGRUN_TRY(check_images_of(spec, context.environment, {context.folder, home},
                               context.clock.now() + kImagesTimeout));
-  return check_hosts_of(spec, options.host);
+  return check_hosts_of(spec, options.value_of_place(client::kHostFlag));
 }
 
 // The parts of a job that this machine takes, whatever it has.
@@ -148,7 +148,7 @@ client::Place local_place() {
                           }};
   };
   return {.rules = local_rules(),
-          .launch = {.run = run_here, .backend = backend},
+          .launch = {.run = run_here, .backend = backend, .own_flags = client::hosting_flags()},
           .jobs = std::make_shared<const LocalJobs>(),
           .doctor = doctor};
 }
