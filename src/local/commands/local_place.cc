@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/format.h"
 #include "client/agent_program.h"
 #include "client/fail.h"
 #include "client/run_session.h"
@@ -129,6 +130,11 @@ client::ExitStatus run_here(job::JobSpec spec, const client::RunOptions& options
   plan->launch.containment = *containment;
   if (asks_for_memory_or_cores(plan->spec)) {
     plan->more.emplace_back("not enforced", std::string(kNotEnforced));
+  }
+  if (const std::string remark = outputs_remark(plan->spec); !remark.empty()) {
+    plan->where_tasks_work = base::format("{}; {}", context.folder, remark);
+    std::string& all = plan->launch.remark;
+    all += base::format("{}{}", all.empty() ? "" : "; ", remark);
   }
   if (options.dry_run) return client::show_plan(*plan, options, context);
   auto agent = client::find_agent_of_this_version(context);
