@@ -115,7 +115,8 @@ std::string activity(const SameStack& stack) {
 }  // namespace
 
 std::vector<SameStack> same_stacks(const cluster::Answer& answer) {
-  std::map<std::pair<std::string, std::string>, SameStack> found;
+  std::vector<SameStack> stacks;
+  std::map<std::pair<std::string, std::string>, std::size_t> places;  // of each in `stacks`
   for (const cluster::TaskAnswer& task : answer.tasks) {
     for (const process::StackLook& look : looks_of(task.said)) {
       // py-spy's is the usual one.
@@ -123,19 +124,20 @@ std::vector<SameStack> same_stacks(const cluster::Answer& answer) {
       const std::string name =
           is_own ? base::format("{}, by {}", look.name, look.python_by) : look.name;
       const std::string stack = stack_of(look);
-      SameStack none{.process = name,
-                     .stack = stack,
-                     .least_cpu_seconds = look.cpu_seconds,
-                     .most_cpu_seconds = look.cpu_seconds};
-      SameStack& same = found.try_emplace({name, stack}, std::move(none)).first->second;
+      const auto [place, is_new] = places.try_emplace({name, stack}, stacks.size());
+      if (is_new) {
+        stacks.push_back({.process = name,
+                          .stack = stack,
+                          .least_cpu_seconds = look.cpu_seconds,
+                          .most_cpu_seconds = look.cpu_seconds});
+      }
+      SameStack& same = stacks[place->second];
       if (same.tasks.empty() || same.tasks.back() != task.task) same.tasks.push_back(task.task);
       if (!look.state.empty()) same.states.insert(state_words(look.state));
       same.least_cpu_seconds = std::min(same.least_cpu_seconds, look.cpu_seconds);
       same.most_cpu_seconds = std::max(same.most_cpu_seconds, look.cpu_seconds);
     }
   }
-  std::vector<SameStack> stacks;
-  for (auto& [which, same] : found) stacks.push_back(std::move(same));
   std::ranges::stable_sort(stacks, {}, [](const SameStack& one) { return one.tasks.size(); });
   return stacks;
 }

@@ -22,7 +22,7 @@ struct SameStack {
 };
 
 // The stacks that are seen of a job's tasks, the odd ones first: a stack of few tasks stands before
-// one of many.
+// one of many. Those of equally many are in the order of the tasks.
 std::vector<SameStack> same_stacks(const cluster::Answer& answer);
 
 // "worker:0-6,8"

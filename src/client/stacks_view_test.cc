@@ -49,6 +49,19 @@ TEST(StacksView, TasksWithTheSameStackAreShownOnceAndTheOddOnesFirst) {
   EXPECT_THAT(text, HasSubstr("worker:0-2,4-5  python3 (sleeps, 101.5 to 106.5 s of CPU)\n"));
 }
 
+// They came in the order of their text: worker:1, which computes, before worker:0, which waits.
+TEST(StacksView, StacksOfEquallyManyTasksAreInTheTasksOrder) {
+  cluster::Answer answer;
+  const char* const at[] = {"wait", "compute", "wait", "compute", "adjust"};
+  for (int index = 0; index < 5; ++index) {
+    answer.tasks.push_back(
+        {{"worker", index}, {{"processes", {python_process(index, at[index])}}}, ""});
+  }
+  std::vector<std::string> order;
+  for (const SameStack& stack : same_stacks(answer)) order.push_back(task_ranges(stack.tasks));
+  EXPECT_THAT(order, testing::ElementsAre("worker:4", "worker:0,2", "worker:1,3"));
+}
+
 TEST(StacksView, WhoCannotBeSeenIsNamedWithTheReason) {
   cluster::Answer answer;
   for (int index = 0; index < 2; ++index) {

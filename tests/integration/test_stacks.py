@@ -150,7 +150,7 @@ def test_of_a_stopped_process_it_is_told_that_it_stands(gangrun, home, job):
     (["last", "--timeout", "soon"], "--timeout"),
     (["last", "worker"], "worker"),
     (["no-such-job"], "no-such-job"),
-    (["last", "worker:9"], "has no task worker:9"),
+    (["last", "worker:9"], "has no task worker:9; it has worker:0, worker:1, worker:2"),
 ])
 def test_wrong_input_is_named(gangrun, home, job, words, said):
     refused = command(gangrun, home, "stacks", *words)
