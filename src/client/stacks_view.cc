@@ -112,6 +112,14 @@ std::string activity(const SameStack& stack) {
                       least == most ? least : base::format("{} to {}", least, most));
 }
 
+// Whether the interpreter's own stack is shown in place of Python's, for want of py-spy. A process
+// without any stack says so itself.
+bool needs_py_spy(const cluster::TaskAnswer& task) {
+  return std::ranges::any_of(looks_of(task.said), [](const process::StackLook& look) {
+    return look.needs_py_spy && look.trouble.empty();
+  });
+}
+
 }  // namespace
 
 std::vector<SameStack> same_stacks(const cluster::Answer& answer) {
@@ -177,6 +185,9 @@ std::string stacks_text(const cluster::Answer& answer) {
   }
   for (const auto& [why, tasks] : lacks) {
     text += base::format("{}: {}\n", task_ranges(tasks), base::printable(why));
+  }
+  if (std::ranges::any_of(answer.tasks, needs_py_spy)) {
+    text += "Python's own stacks need py-spy where the tasks run: pip install 'gangrun[stacks]'\n";
   }
   return text;
 }

@@ -138,6 +138,32 @@ TEST(StacksView, ProcessesBeyondTheLimitAreCounted) {
   EXPECT_FALSE(json.at("tasks")[1].contains("not_shown"));
 }
 
+// A Python process was shown by frames of the interpreter only, with no hint what is missing.
+TEST(StacksView, TheWantOfPySpyIsToldOnce) {
+  constexpr const char* kHint =
+      "\nPython's own stacks need py-spy where the tasks run: pip install 'gangrun[stacks]'\n";
+  cluster::Answer answer;
+  for (int index = 0; index < 3; ++index) {
+    const base::Json seen = {{"pid", index},
+                             {"name", "python3"},
+                             {"state", "S"},
+                             {"cpu_seconds", 0},
+                             {"native", "#0 _PyEval_EvalFrameDefault"},
+                             {"needs_py_spy", true}};
+    answer.tasks.push_back({{"worker", index}, {{"processes", {seen}}}, ""});
+  }
+  answer.tasks.push_back({{"worker", 3}, nullptr, "it does not run"});
+  const std::string text = stacks_text(answer);
+  EXPECT_THAT(text, EndsWith(kHint));
+  EXPECT_EQ(text.find(kHint), text.rfind(kHint));
+  EXPECT_EQ(stacks_json(answer).at("tasks")[0].at("processes")[0].at("needs_py_spy"), true);
+  for (cluster::TaskAnswer& task : answer.tasks) {
+    if (task.refused.empty()) task.said["processes"][0]["trouble"] = "py-spy is not installed";
+  }
+  EXPECT_THAT(stacks_text(answer), Not(HasSubstr(kHint)));
+  EXPECT_THAT(stacks_text(answer_of(3)), Not(HasSubstr("py-spy")));
+}
+
 TEST(StacksView, WhatIsNoAnswerShowsNothing) {
   cluster::Answer answer;
   answer.tasks.push_back({{"worker", 0}, {{"processes", 7}}, ""});
