@@ -278,8 +278,10 @@ TEST_F(AgentTest, ASignalIsAnEndOfItsOwn) {
 TEST_F(AgentTest, WhatALimitedLogLacksOfBothStreamsIsToldTogether) {
   config_.spec.log_limit_mib = 1;
   config_.sends_last_line_only = true;
-  // So many lines of a KiB that they are a MiB.
-  begin("yes \"$(printf %01023d 0)\" | head -n 1024; echo a; echo b; echo c >&2");
+  // So many lines of a KiB that they are a MiB, and for both streams more than is kept of an end.
+  begin(
+      "line=$(printf %01023d 0); yes $line | head -n 1024; yes $line | head -n 128 >&2; echo c "
+      ">&2");
   start_run();
   std::vector<std::int64_t> missing;
   std::size_t seen = 0;
@@ -293,7 +295,15 @@ TEST_F(AgentTest, WhatALimitedLogLacksOfBothStreamsIsToldTogether) {
   };
   EXPECT_TRUE(loop_->run_until(is_counted, base::soon()));
   EXPECT_TRUE(wait_for<job::Exited>().report.success);
-  EXPECT_THAT(missing, testing::ElementsAre(0, 3));
+  std::int64_t kept = 0;
+  for (const char* ending : {".out", ".err"}) {
+    const std::string text = *base::read_file(config_.log_prefix + ending, 2U << 20U);
+    for (std::size_t at = 0; (at = text.find("0\n", at)) != std::string::npos; ++at) ++kept;
+    EXPECT_THAT(text, HasSubstr("log_limit (1 MiB) is reached\n"));
+  }
+  EXPECT_THAT(missing, testing::ElementsAre(0, 1024 + 128 - kept));
+  EXPECT_THAT(*base::read_file(config_.log_prefix + ".err", 2U << 20U),
+              testing::EndsWith("0\nc\n"));
 }
 
 // A command on YARN that said something when its container was ended brought its agent down, and

@@ -80,6 +80,7 @@ base::Result<> UserRun::start(std::vector<UserProcess> processes, const std::str
     for (const char* ending : kLogEndings) {
       log_room_->left -= std::min(log_room_->left, size_of(log_prefix + ending));
     }
+    if (!processes.empty()) log_room_->set_ends_aside(processes.size() * kLogEndings.size());
   }
   for (UserProcess& process : processes) {
     base::Result<> started = start_process(std::move(process), log_prefix, processes.size() > 1);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -136,10 +137,7 @@ void KeyLog::keep_part(std::string bytes, std::vector<Waiting> told, bool is_fir
     for (const Waiting& each : *shared) each.done(all);
     write_far();
   };
-  far_->keep(last_segment_, ++parts_, std::move(bytes),
-             [on_kept, alive = std::weak_ptr<bool>(alive_)](const base::Result<>& kept) {
-               if (!alive.expired()) on_kept(kept);
-             });
+  far_->keep(last_segment_, ++parts_, std::move(bytes), net::while_alive(life_, on_kept));
 }
 
 }  // namespace gangrun::agents

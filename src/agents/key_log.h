@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "cluster/far_keys.h"
+#include "net/alive.h"
 
 namespace gangrun::agents {
 
@@ -29,7 +29,7 @@ class KeyLog {
  public:
   // `kept` is what a new segment begins with. Both it and `far`, which may be null, outlive this.
   KeyLog(std::string folder, cluster::FarKeys* far, const KeptKeys& kept)
-      : folder_(std::move(folder)), far_(far), kept_(kept), alive_(std::make_shared<bool>(true)) {}
+      : folder_(std::move(folder)), far_(far), kept_(kept) {}
   KeyLog(const KeyLog&) = delete;
   KeyLog& operator=(const KeyLog&) = delete;
 
@@ -65,8 +65,7 @@ class KeyLog {
   int parts_ = 0;
   bool is_busy_ = false;  // a part is on its way
   std::deque<Waiting> waiting_;
-  // For the answers of `far_`, which outlives this and has the loop: they need no net::Posts.
-  std::shared_ptr<bool> alive_;
+  const net::Life life_;  // for the answers of `far_`
 };
 
 }  // namespace gangrun::agents

@@ -26,7 +26,7 @@ constexpr int kMaxLinks = 40;
 // Between two looks whether a FIFO has a reader; nothing tells it.
 constexpr std::chrono::milliseconds kLookInterval(20);
 
-struct Place {
+struct Target {
   std::string path;  // with no link at its end, whether something is there or not
   // A descriptor of ours, by /dev/stdout or /dev/fd/3. Opened once more, a file would be written
   // from its start, and a socket could not be opened at all.
@@ -42,13 +42,13 @@ std::optional<int> own_descriptor(const fs::path& link) {
 }
 
 // None where the links have no end.
-std::optional<Place> follow_links(const std::string& path) {
+std::optional<Target> follow_links(const std::string& path) {
   fs::path at = fs::path(path).has_parent_path() ? fs::path(path) : fs::path(".") / path;
   for (int i = 0; i < kMaxLinks; ++i) {
     std::error_code failed;
     const fs::path next = fs::read_symlink(at, failed);
-    if (failed) return Place{at.string(), std::nullopt};  // no link, or nothing
-    if (const auto own = own_descriptor(at)) return Place{at.string(), own};
+    if (failed) return Target{at.string(), std::nullopt};  // no link, or nothing
+    if (const auto own = own_descriptor(at)) return Target{at.string(), own};
     at = at.parent_path() / next;  // an absolute one replaces the folder
   }
   return std::nullopt;
@@ -71,16 +71,16 @@ Error OutputFile::failed(int error_number) const {
 Result<OutputFile> OutputFile::open(const std::string& path, mode_t mode,
                                     std::chrono::milliseconds patience) {
   OutputFile output(path, patience);
-  const auto place = follow_links(path);
-  if (!place) return output.failed(ELOOP);
+  const auto target = follow_links(path);
+  if (!target) return output.failed(ELOOP);
   struct stat there {};
-  if (place->own) {
-    output.file_.reset(::fcntl(*place->own, F_DUPFD_CLOEXEC, 0));
+  if (target->own) {
+    output.file_.reset(::fcntl(*target->own, F_DUPFD_CLOEXEC, 0));
     if (!output.file_.valid()) return output.failed(errno);
-  } else if (::stat(place->path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+  } else if (::stat(target->path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
     GANGRUN_TRY(output.open_as_it_is());
   } else {
-    GANGRUN_TRY(output.open_beside(place->path, mode));
+    GANGRUN_TRY(output.open_beside(target->path, mode));
   }
   return output;
 }

@@ -41,6 +41,15 @@ struct Found {
   bool goes_on = false;     // the job: its end brings what hosts have
 };
 
+// The object of --json.
+struct Fetched {
+  std::vector<FetchedOutput> outputs;
+  std::string folder;
+  std::vector<client::BroughtRest> hosts;
+
+  GANGRUN_ROWS(Fetched, outputs, folder, hosts);
+};
+
 // The folder of the outputs, once those that were elsewhere have been brought.
 base::Result<Found> find_outputs(const FetchOptions& options, client::Context& context) {
   GANGRUN_ASSIGN(const std::string home, client::home_of(context));
@@ -141,10 +150,7 @@ base::Result<client::ExitStatus> fetch(const FetchOptions& options, client::Cont
                         "\n");
   }
   if (options.json) {
-    base::Json json = to_json(outputs);
-    json["folder"] = to;
-    json["hosts"] = base::JsonOf<std::vector<client::BroughtRest>>::write(found.rests);
-    context.console.out(base::dump_json(json) + "\n");
+    context.console.out(base::dump_json(base::to_json(Fetched{outputs, to, found.rests})) + "\n");
   } else if (outputs.empty()) {
     context.console.out(nothing_words(found));
   } else if (found.goes_on) {

@@ -7,7 +7,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/described_json.h"
 #include "base/format.h"
 #include "base/random.h"
 #include "base/strings.h"
@@ -107,10 +106,6 @@ base::Result<std::vector<FetchedOutput>> fetched_outputs(const std::string& fold
     }
   }
   return outputs;
-}
-
-base::Json to_json(const std::vector<FetchedOutput>& outputs) {
-  return {{"outputs", base::JsonOf<std::vector<FetchedOutput>>::write(outputs)}};
 }
 
 base::Result<> copy_output(const std::string& folder, const FetchedOutput& output,

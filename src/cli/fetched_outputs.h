@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/described.h"
-#include "base/json.h"
 #include "base/result.h"
 #include "job/spec.h"
 
@@ -29,7 +28,6 @@ base::Result<> check_fetched_name(const job::JobSpec& spec, const std::string& n
 
 // The entries of `folder`, in the order of the names; none if there is no such folder.
 base::Result<std::vector<FetchedOutput>> fetched_outputs(const std::string& folder);
-base::Json to_json(const std::vector<FetchedOutput>& outputs);
 
 // Copies one to `to` (made where it is not there), under its task's name. kAlreadyExists, and
 // nothing is changed, where something is in its place.

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/described_json.h"
 #include "base/files.h"
 
 namespace gangrun::cli {
@@ -37,7 +38,7 @@ TEST_F(FetchedOutputs, AreListedWithTheirSizes) {
   ASSERT_TRUE(found.ok()) << found.error().message;
   EXPECT_THAT(*found, ElementsAre(FetchedOutput{"worker-0", "log.csv", 1, 1},
                                   FetchedOutput{"worker-0", "model", 2, 8}));
-  EXPECT_EQ(to_json(*found)["outputs"][1]["bytes"], 8);
+  EXPECT_EQ(base::to_json(found->back())["bytes"], 8);
 }
 
 TEST_F(FetchedOutputs, OfAJobThatHasNone) {

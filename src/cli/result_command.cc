@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/format.h"
 #include "base/json.h"
@@ -11,6 +12,7 @@
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "client/text.h"
+#include "job/described.h"
 
 namespace gangrun::cli {
 
@@ -29,11 +31,8 @@ constexpr std::chrono::milliseconds kPatience(client::kReaderTimeoutMs);
 base::Result<> list(cluster::Job& job, bool json, client::Context& context) {
   GANGRUN_ASSIGN(const auto results, job.results());
   if (json) {
-    base::Json list = base::Json::array();
-    for (const auto& result : results) {
-      list.push_back({{"task", job::to_string(result.task)}, {"bytes", result.bytes}});
-    }
-    context.console.out(base::dump_json({{"results", std::move(list)}}) + "\n");
+    const auto list = base::JsonOf<std::vector<cluster::TaskResult>>::write(results);
+    context.console.out(base::dump_json({{"results", list}}) + "\n");
     return {};
   }
   if (results.empty()) context.console.out("No task has written a result.\n");

@@ -51,7 +51,7 @@ base::Result<client::ExitStatus> remove_jobs(const RmOptions& options, client::C
     }
   }
   client::ExitStatus status = client::ExitStatus::kSuccess;
-  base::Json removed = base::Json::array();
+  std::vector<std::string> removed;
   for (const std::string& id : ids) {
     const auto done = client::remove_job(context, id);
     if (!done.ok()) {
@@ -62,7 +62,7 @@ base::Result<client::ExitStatus> remove_jobs(const RmOptions& options, client::C
       context.console.out(base::format("removed {}\n", id));
     }
   }
-  if (options.json) context.console.out(base::dump_json({{"removed", std::move(removed)}}) + "\n");
+  if (options.json) context.console.out(base::dump_json({{"removed", removed}}) + "\n");
   return status;
 }
 

@@ -129,19 +129,8 @@ void add_place_flags(RunFlags& list, client::RunOptions& options, const client::
   list.add({{"--hosts", &flags.hosts, "NAME[:SLOTS],...",
              "Network namespaces that the tasks run in, and how many tasks in each"}});
   list.add_job_fields({"interface"});
-  list.add(
-      {{"--host", &options.host, "NAME",
-        "Name or address of this machine for the tasks (default: 127.0.0.1); with --hosts, its "
-        "address on their network"}});
-  for (const client::Place& place : places.all()) {
-    for (const client::OwnFlag& flag : place.launch.own_flags) {
-      const std::string name(flag.name);
-      list.add({{name, &options.of_place[name], std::string(flag.value), std::string(flag.help)}});
-    }
-  }
-  list.add({{"--serve-tls", &options.serve_tls, "",
-             "Serve the job's registry to other hosts too, by TLS"},
-            {"--zookeeper", &flags.zookeeper, "HOST[:PORT],...",
+  for (client::Flag& flag : places.own_flags(options)) list.add({std::move(flag)});
+  list.add({{"--zookeeper", &flags.zookeeper, "HOST[:PORT],...",
              "Publish the tasks' addresses in this ZooKeeper, in the layout of YARN's service "
              "registry"}});
   list.add_fields({"label", "one_per_node"});

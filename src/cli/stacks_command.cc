@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "cli/commands.h"
 #include "client/next_master.h"
+#include "client/report.h"
 #include "client/stacks_view.h"
 #include "cluster/question.h"
 #include "job/status.h"
@@ -38,8 +39,7 @@ base::Result<> look_for_reason(cluster::Job& job, const cluster::Question& quest
     return std::ranges::find(status.tasks, task, &job::TaskStatus::task) != status.tasks.end();
   };
   if (!question.tasks.empty() && std::ranges::none_of(question.tasks, is_there)) {
-    return base::not_found(
-        base::format("{} has no task {}", status.id, job::to_string(question.tasks.front())));
+    return client::no_such_task(status, job::to_string(question.tasks.front()));
   }
   if (!job::is_final(status.state)) return {};
   return base::Error{base::Code::kFailedPrecondition,

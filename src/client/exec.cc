@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <csignal>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -17,11 +16,11 @@
 #include "base/format.h"
 #include "base/overloaded.h"
 #include "base/signal_status.h"
-#include "base/strings.h"
 #include "client/fail.h"
 #include "client/next_master.h"
 #include "client/place.h"
 #include "client/raw_terminal.h"
+#include "client/report.h"
 #include "client/sites.h"
 #include "client/task_way.h"
 #include "cluster/site.h"
@@ -47,26 +46,15 @@ constexpr auto kOwnTrouble = static_cast<ExitStatus>(125);
 constexpr std::size_t kPieceBytes = 4096;
 
 base::Result<job::TaskId> task_of(const job::JobStatus& status, const std::string& name) {
-  const auto text_of = [](const job::TaskStatus& one) { return job::to_string(one.task); };
-  std::vector<std::string> all;
-  std::ranges::transform(status.tasks, std::back_inserter(all), text_of);
-  constexpr std::size_t kMaxNamed = 10;
-  if (all.size() > kMaxNamed) {
-    all.resize(kMaxNamed);
-    all.emplace_back("…");
-  }
   if (name.empty()) {
     if (status.tasks.size() == 1) return status.tasks.front().task;
     return base::invalid_argument(base::format("{} has {} tasks: name one of {}", status.id,
-                                               status.tasks.size(), base::join(all, ", ")));
+                                               status.tasks.size(), first_tasks(status)));
   }
   GANGRUN_ASSIGN(const job::TaskId wanted, job::parse_task_id(name));
   const auto found =
       std::ranges::find_if(status.tasks, [&](const auto& one) { return one.task == wanted; });
-  if (found == status.tasks.end()) {
-    return base::not_found(
-        base::format("{} has no task {}; it has {}", status.id, name, base::join(all, ", ")));
-  }
+  if (found == status.tasks.end()) return no_such_task(status, name);
   if (!job::is_final(found->state)) return wanted;
   const std::string how =
       found->exit ? job::to_words(*found->exit) : std::string(job::to_string(found->state));

@@ -23,18 +23,25 @@ constexpr std::size_t kMaxRemarkBytes = 512;
 
 }  // namespace
 
+std::vector<OwnFlag> hosting_flags() {
+  return {{kHostFlag, "NAME",
+           "Name or address of this machine for the tasks (default: 127.0.0.1); with --hosts, its "
+           "address on their network"},
+          {kServeTlsFlag, "", "Serve the job's registry to other hosts too, by TLS"}};
+}
+
 base::Result<RunPlan> hosted_plan(job::JobSpec spec, const RunOptions& options,
                                   const Context& context) {
   RunPlan plan;
   GANGRUN_ASSIGN(plan.home, home_of(context));
-  GANGRUN_ASSIGN(auto host,
-                 host_for_tasks(spec, options.host, context.clock.now() + kResolveTimeout));
+  GANGRUN_ASSIGN(auto host, host_for_tasks(spec, options.value_of_place(kHostFlag),
+                                           context.clock.now() + kResolveTimeout));
   plan.spec = std::move(spec);
   GANGRUN_ASSIGN(plan.zookeeper_files, zookeeper_files(plan.spec, context));
   plan.launch.host = std::move(host.address);
   plan.launch.host_reason = std::move(host.reason);
   plan.launch.working_folder = context.folder;
-  plan.launch.serve_tls = options.serve_tls;
+  plan.launch.serve_tls = options.has_switch_of_place(kServeTlsFlag);
   plan.launch.verbose = options.display.verbose;
   plan.launch.remark = base::shorten(context.variable(kRemarkVariable), kMaxRemarkBytes);
   return plan;

@@ -1,10 +1,12 @@
 #include "client/place.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/format.h"
 #include "client/fail.h"
+#include "client/run_session.h"
 #include "client/sites.h"
 #include "client/text.h"
 #include "host/local_site.h"
@@ -21,6 +23,10 @@ jobfile::RulesOfPlaces rules_of(const std::vector<Place>& places) {
   rules.reserve(places.size());
   for (const Place& place : places) rules.push_back(place.rules);
   return jobfile::RulesOfPlaces(std::move(rules));
+}
+
+bool has(const std::vector<OwnFlag>& flags, std::string_view name) {
+  return std::ranges::find(flags, name, &OwnFlag::name) != flags.end();
 }
 
 base::Error not_its_own() { return base::internal("this place keeps no jobs itself"); }
@@ -83,6 +89,20 @@ std::vector<std::string> Places::names_with_jobs() const {
   return names([](const Place& place) { return place.jobs->are_listed(); });
 }
 
+std::vector<Flag> Places::own_flags(RunOptions& options) const {
+  std::map<std::string, OwnFlag> rows;
+  for (const Place& place : places_) {
+    for (const OwnFlag& row : place.launch.own_flags) rows.emplace(row.name, row);
+  }
+  std::vector<Flag> flags;
+  for (const auto& [name, row] : rows) {
+    const FlagTarget target = row.value.empty() ? FlagTarget(&options.switches_of_place[name])
+                                                : FlagTarget(&options.of_place[name]);
+    flags.push_back({name, target, std::string(row.value), std::string(row.help)});
+  }
+  return flags;
+}
+
 Result<> Places::check_flags(const RunOptions& options, const job::JobSpec& spec) const {
   const jobfile::PlaceRules* rules = rules_.find(spec.on);
   const bool needs_hosts = spec.zookeeper && spec.zookeeper->hosts.empty();
@@ -102,27 +122,23 @@ Result<> Places::check_flags(const RunOptions& options, const job::JobSpec& spec
         base::format("{} is not allowed with `on: {}`{}{}; allowed with {}", given, spec.on,
                      why.empty() ? "" : ", where ", why, list_text(takers)));
   };
-  const auto with_value = [](std::string_view flag, const std::string& value) {
-    return base::format("{}: {}", flag, job::in_quotes(value));
+  const auto check_own = [&](const std::string& flag, const std::string& given) -> Result<> {
+    const auto takes = [&flag](const Place& one) { return has(one.launch.own_flags, flag); };
+    if (takes(*place)) return {};
+    const bool is_hosting = has(hosting_flags(), flag);
+    return refused(given, is_hosting ? place->launch.why_no_hosting_flags : "", takes);
   };
   for (const auto& [flag, value] : options.of_place) {
-    const auto has_flag = [&name = flag](const Place& one) {
-      return std::ranges::find(one.launch.own_flags, name, &OwnFlag::name) !=
-             one.launch.own_flags.end();
-    };
-    if (value && !has_flag(*place)) return refused(with_value(flag, *value), "", has_flag);
+    if (value) {
+      GANGRUN_TRY(check_own(flag, base::format("{}: {}", flag, job::in_quotes(*value))));
+    }
   }
-  const auto& refusals = place->launch.refused_flags;
-  const std::pair<RunFlag, std::string> given[] = {
-      {RunFlag::kDetach, options.detach ? "--detach" : ""},
-      {RunFlag::kHost, options.host ? with_value("--host", *options.host) : ""},
-      {RunFlag::kServeTls, options.serve_tls ? "--serve-tls" : ""}};
-  for (const auto& [flag, text] : given) {
-    const auto why = refusals.find(flag);
-    if (text.empty() || why == refusals.end()) continue;
-    return refused(text, why->second, [&which = flag](const Place& one) {
-      return !one.launch.refused_flags.contains(which);
-    });
+  for (const auto& [flag, is_given] : options.switches_of_place) {
+    if (is_given) GANGRUN_TRY(check_own(flag, flag));
+  }
+  const auto detaches = [](const Place& one) { return one.launch.why_no_detach.empty(); };
+  if (options.detach && !detaches(*place)) {
+    return refused("--detach", place->launch.why_no_detach, detaches);
   }
   return place->launch.check ? place->launch.check(options, spec) : Result<>();
 }

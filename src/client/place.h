@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,9 +23,6 @@
 
 namespace gangrun::client {
 
-// Flags of `run` that not every place takes.
-enum class RunFlag { kDetach, kHost, kServeTls };
-
 struct Examination {
   std::vector<cluster::Check> checks;
   bool is_whole = true;  // false: Ctrl-C ended it
@@ -41,10 +37,11 @@ struct Doctor {
   std::function<base::Result<Examination>(Context&)> examine;  // owns what they are read into
 };
 
-// A flag of `run` that only one place has; its value is in RunOptions::of_place.
+// A flag of `run` that not every place has; what is given is in RunOptions::of_place, or for a
+// switch in switches_of_place. Places that share one have the same row.
 struct OwnFlag {
   std::string_view name;   // "--port"
-  std::string_view value;  // what help has for its value
+  std::string_view value;  // what help has for its value; a switch has none
   std::string_view help;
 };
 
@@ -77,10 +74,11 @@ struct JobStart {
   // For a master that is a process of its own. Null: the place has none such.
   std::function<std::unique_ptr<host::Backend>()> backend{};
   bool has_master_here = true;
-  // The flags of `run` that it does not take, with the reason ("the master is elsewhere"), or none;
-  // and those that no other place has.
-  std::map<RunFlag, std::string_view> refused_flags{};
   std::vector<OwnFlag> own_flags{};
+  // The reason why it has no hosting_flags() ("the master is elsewhere"); empty: it has them.
+  std::string_view why_no_hosting_flags{};
+  // The reason why it refuses --detach; empty: it takes it.
+  std::string_view why_no_detach{};
   // The check of such a start by the place itself; kInvalidArgument names what is wrong. Null:
   // there is nothing to check.
   std::function<base::Result<>(const RunOptions& options, const job::JobSpec& spec)> check{};
@@ -177,6 +175,8 @@ class Places {
       const std::function<bool(const Place&)>& chosen) const;
   [[nodiscard]] std::vector<std::string> names_with_jobs() const;
 
+  // The own flags of all, each once, in the order of their names.
+  [[nodiscard]] std::vector<Flag> own_flags(RunOptions& options) const;
   // Whether the flags make sense where the job runs.
   [[nodiscard]] base::Result<> check_flags(const RunOptions& options,
                                            const job::JobSpec& spec) const;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/described_json.h"
 #include "base/format.h"
 #include "base/strings.h"
 #include "client/text.h"
@@ -23,9 +24,19 @@ using Origins = std::map<std::string, std::string>;
 
 struct Source {
   std::string field;
-  std::string_view from;
-  std::string where{};  // the file or the flag
+  std::string from;
+  std::string where{};  // the file or the flag; empty: neither
   std::int64_t line = 0;
+
+  static bool is_flag(const Source& source) { return source.from == "flag"; }
+  static bool is_file(const Source& source) { return !source.where.empty() && !is_flag(source); }
+  static bool has_line(const Source& source) { return is_file(source) && source.line > 0; }
+  static constexpr auto rows() {
+    return std::tuple(GANGRUN_EACH(base::row, Source, field, from),
+                      base::row_when(&Source::is_flag, "flag", &Source::where),
+                      base::row_when(&Source::is_file, "file", &Source::where),
+                      base::row_when(&Source::has_line, "line", &Source::line));
+  }
 };
 
 // Takes ":12" from the end of a text.
@@ -111,21 +122,6 @@ std::vector<Source> left_out_of(const jobfile::Sources& sources) {
   return found;
 }
 
-Json json_of(const std::vector<Source>& sources) {
-  Json all = Json::array();
-  for (const Source& source : sources) {
-    Json json = {{"field", source.field}, {"from", source.from}};
-    if (source.from == "flag") {
-      json["flag"] = source.where;
-    } else if (!source.where.empty()) {
-      json["file"] = source.where;
-      if (source.line > 0) json["line"] = source.line;
-    }
-    all.push_back(std::move(json));
-  }
-  return all;
-}
-
 std::string words_of(const Source& source) {
   if (source.where.empty()) return "built-in";
   return source.line == 0 ? source.where : base::format("{}:{}", source.where, source.line);
@@ -134,10 +130,12 @@ std::string words_of(const Source& source) {
 }  // namespace
 
 Json sources_json(const job::JobSpec& spec, const jobfile::Sources& sources) {
-  return json_of(sources_of(spec, sources));
+  return base::JsonOf<std::vector<Source>>::write(sources_of(spec, sources));
 }
 
-Json left_out_json(const jobfile::Sources& sources) { return json_of(left_out_of(sources)); }
+Json left_out_json(const jobfile::Sources& sources) {
+  return base::JsonOf<std::vector<Source>>::write(left_out_of(sources));
+}
 
 std::string defaults_in_use(const jobfile::Sources& sources) {
   constexpr std::size_t kMostNamed = 5;

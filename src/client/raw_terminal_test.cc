@@ -2,13 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 
+#include "base/pause.h"
 #include "base/test_deadline.h"
 #include "process/pseudo_terminal.h"
 
@@ -51,7 +51,7 @@ TEST(RawTerminal, ItIsGivenBackForOneThatIsKilled) {
   ASSERT_TRUE(WIFSIGNALED(status));
   const base::Instant limit = base::soon();
   while (modes_of(fd) != before && std::chrono::steady_clock::now() < limit) {
-    (void)::poll(nullptr, 0, 5);
+    base::pause_for(std::chrono::milliseconds(5));
   }
   EXPECT_EQ(modes_of(fd), before);
 }

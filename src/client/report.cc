@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -19,6 +18,8 @@ namespace {
 
 // More tasks than that are counted and not named.
 constexpr std::size_t kMaxMissing = 8;
+// The tasks that first_tasks() names.
+constexpr std::size_t kMaxNamed = 10;
 
 std::string time_words(std::int64_t ms) { return base::to_words(std::chrono::milliseconds(ms)); }
 
@@ -165,6 +166,20 @@ Lines end_report(const job::JobStatus& status,
   }
   lines.push_back(Line("next: ").add(logs_command(status), Paint::kBold));
   return lines;
+}
+
+std::string first_tasks(const job::JobStatus& status) {
+  std::vector<std::string> names;
+  for (const job::TaskStatus& task : status.tasks) {
+    names.push_back(names.size() < kMaxNamed ? job::to_string(task.task) : "…");
+    if (names.size() > kMaxNamed) break;
+  }
+  return base::format("{}", base::join(names, ", "));
+}
+
+base::Error no_such_task(const job::JobStatus& status, std::string_view name) {
+  return base::not_found(
+      base::format("{} has no task {}; it has {}", status.id, name, first_tasks(status)));
 }
 
 }  // namespace gangrun::client

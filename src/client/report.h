@@ -3,12 +3,14 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "client/style.h"
 #include "job/status.h"
 
-// The report to a user when a job has ended: pure text.
+// The words in which users are told of a job and its tasks: pure text.
 namespace gangrun::client {
 
 // The command that shows the job's output, or that of the task that failed first.
@@ -39,5 +41,10 @@ std::vector<std::string> lost_outputs(const job::JobStatus& status);
 
 // "wine-… failed after 41 s" without the cause.
 std::string verdict_sentence(const job::JobStatus& status);
+
+// "chief:0, worker:0, worker:1", at most the first 10 and a mark that there are more.
+std::string first_tasks(const job::JobStatus& status);
+// The error for a task that the job does not have, with those that it has.
+base::Error no_such_task(const job::JobStatus& status, std::string_view name);
 
 }  // namespace gangrun::client

@@ -45,6 +45,18 @@ TEST(LostOutputs, AreToldOfAFewTasksAndCountedOfTheOthers) {
                                            20 - sentences.size()));
 }
 
+TEST(NoSuchTask, IsToldWithTheTasksThatThereAre) {
+  job::JobStatus status;
+  status.id = "wine-1";
+  for (int index = 0; index < 10; ++index) status.tasks.emplace_back().task = {"worker", index};
+  EXPECT_EQ(no_such_task(status, "ps:0").message,
+            "wine-1 has no task ps:0; it has worker:0, worker:1, worker:2, worker:3, worker:4, "
+            "worker:5, worker:6, worker:7, worker:8, worker:9");
+  EXPECT_EQ(no_such_task(status, "ps:0").code, base::Code::kNotFound);
+  status.tasks.emplace_back().task = {"worker", 10};
+  EXPECT_TRUE(first_tasks(status).ends_with(", worker:9, …"));
+}
+
 TEST(EndReport, OfASuccessIsShort) {
   EXPECT_EQ(lines_text(end_report(ended(job::JobState::kSucceeded), is_here)),
             R"(wine-20260131-120000-3fa1 succeeded after 41 s

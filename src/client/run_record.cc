@@ -52,8 +52,10 @@ constexpr NamedValue kValues[] = {{"framework", &jobfile::Flags::framework},
                                   {"queue", &jobfile::Flags::queue},
                                   {"tensorboard", &jobfile::Flags::tensorboard},
                                   {"command_line", &jobfile::Flags::command_line}};
+// The names that records have for two flags of places; others have their own.
 constexpr const char* kHost = "host";
 constexpr const char* kServeTls = "serve_tls";
+
 constexpr const char* kMirrors = "mirrors_in_zookeeper";
 
 bool has(const std::vector<std::string>& names, std::string_view name) {
@@ -180,11 +182,17 @@ RecordedFlags recorded(const RunOptions& options) {
   for (const NamedValue& each : kValues) {
     if (flags.*each.value) record.values[each.name] = *(flags.*each.value);
   }
-  if (options.host) record.values[kHost] = *options.host;
-  for (const auto& [name, value] : options.of_place) {
-    if (value) record.of_place[name] = *value;
+  for (const auto& [flag, value] : options.of_place) {
+    if (!value) continue;
+    if (flag == kHostFlag) {
+      record.values[kHost] = *value;
+    } else {
+      record.of_place[flag] = *value;
+    }
   }
-  if (options.serve_tls) record.switches.emplace_back(kServeTls);
+  for (const auto& [flag, is_given] : options.switches_of_place) {
+    if (is_given) record.switches.push_back(flag == kServeTlsFlag ? kServeTls : flag);
+  }
   if (flags.mirrors_in_zookeeper) record.switches.emplace_back(kMirrors);
   record.command = flags.command;
   return record;
@@ -208,10 +216,13 @@ RunOptions run_options_of(const RunRecord& record) {
     if (found != given.values.end()) flags.*each.value = found->second;
   }
   if (const auto host = given.values.find(kHost); host != given.values.end()) {
-    options.host = host->second;
+    options.of_place.emplace(kHostFlag, host->second);
   }
   options.of_place.insert(given.of_place.begin(), given.of_place.end());
-  options.serve_tls = has(given.switches, kServeTls);
+  for (const std::string& name : given.switches) {
+    if (name == kServeTls) options.switches_of_place.emplace(kServeTlsFlag, true);
+    if (name.starts_with("--")) options.switches_of_place[name] = true;
+  }
   flags.mirrors_in_zookeeper = has(given.switches, kMirrors);
   flags.command = given.command;
   options.spec_path = record.spec_path;
@@ -243,11 +254,12 @@ void add_options(const RunOptions& more, RunOptions& options) {
     flags.command = more.flags.command;
     flags.command_line.reset();
   }
-  if (more.host) options.host = more.host;
   for (const auto& [name, value] : more.of_place) {
     if (value) options.of_place[name] = value;
   }
-  options.serve_tls |= more.serve_tls;
+  for (const auto& [name, is_given] : more.switches_of_place) {
+    options.switches_of_place[name] |= is_given;
+  }
   options.no_defaults |= more.no_defaults;
   append(more.env_files, options.env_files);
   options.display = more.display;

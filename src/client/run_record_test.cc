@@ -33,9 +33,8 @@ RunOptions some_options() {
   options.spec_path = "job.yaml";
   options.spec_text = "tasks: {}";
   options.defaults = {jobfile::DefaultFile{.path = "/etc/gangrun.yaml", .text = "on: local"}};
-  options.host = "here";
-  options.of_place = {{"--port", "7"}, {"--none", std::nullopt}};
-  options.serve_tls = true;
+  options.of_place = {{"--host", "here"}, {"--port", "7"}, {"--none", std::nullopt}};
+  options.switches_of_place = {{"--serve-tls", true}, {"--other", false}};
   options.detach = true;
   options.dry_run = true;
   options.display.json = true;
@@ -65,8 +64,11 @@ TEST(RunRecord, FlagsAreTheSameAfterTheyWereKept) {
   EXPECT_THAT(options.flags.env, ElementsAre("A=\xff", "B=2"));
   EXPECT_EQ(options.flags.restarts, "3");
   EXPECT_EQ(options.flags.job_fields.at("on"), "local");
-  EXPECT_EQ(options.of_place.at("--port"), "7");
-  EXPECT_TRUE(options.serve_tls && options.flags.mirrors_in_zookeeper);
+  EXPECT_EQ(record.flags.values.at("host"), "here");
+  EXPECT_THAT(record.flags.switches, ElementsAre("serve_tls", "mirrors_in_zookeeper"));
+  EXPECT_EQ(options.value_of_place("--host"), "here");
+  EXPECT_EQ(options.value_of_place("--port"), "7");
+  EXPECT_TRUE(options.has_switch_of_place("--serve-tls") && options.flags.mirrors_in_zookeeper);
   EXPECT_EQ(options.spec_text, "tasks: {}");
   EXPECT_FALSE(options.detach || options.dry_run || options.display.json)
       << "how it was shown is of that command";

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "client/context.h"
+#include "client/place.h"
 #include "client/run_options.h"
 #include "host/backend.h"
 #include "host/local_launch.h"
@@ -29,6 +30,9 @@ struct RunPlan {
   mirror::ZooKeeperFiles zookeeper_files{};  // secrets among them
   std::string where_tasks_work{};            // in a plan, where that is not the client's folder
 };
+
+// The own flags of places with such jobs.
+std::vector<OwnFlag> hosting_flags();
 
 // Home, host, ports and working folder of such a job. What only its place knows is not in it yet.
 base::Result<RunPlan> hosted_plan(job::JobSpec spec, const RunOptions& options,

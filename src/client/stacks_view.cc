@@ -112,10 +112,19 @@ std::string activity(const SameStack& stack) {
                       least == most ? least : base::format("{} to {}", least, most));
 }
 
+// Whether the interpreter's own stack is shown in place of Python's, for want of py-spy. A process
+// without any stack says so itself.
+bool needs_py_spy(const cluster::TaskAnswer& task) {
+  return std::ranges::any_of(looks_of(task.said), [](const process::StackLook& look) {
+    return look.needs_py_spy && look.trouble.empty();
+  });
+}
+
 }  // namespace
 
 std::vector<SameStack> same_stacks(const cluster::Answer& answer) {
-  std::map<std::pair<std::string, std::string>, SameStack> found;
+  std::vector<SameStack> stacks;
+  std::map<std::pair<std::string, std::string>, std::size_t> places;  // of each in `stacks`
   for (const cluster::TaskAnswer& task : answer.tasks) {
     for (const process::StackLook& look : looks_of(task.said)) {
       // py-spy's is the usual one.
@@ -123,19 +132,20 @@ std::vector<SameStack> same_stacks(const cluster::Answer& answer) {
       const std::string name =
           is_own ? base::format("{}, by {}", look.name, look.python_by) : look.name;
       const std::string stack = stack_of(look);
-      SameStack none{.process = name,
-                     .stack = stack,
-                     .least_cpu_seconds = look.cpu_seconds,
-                     .most_cpu_seconds = look.cpu_seconds};
-      SameStack& same = found.try_emplace({name, stack}, std::move(none)).first->second;
+      const auto [place, is_new] = places.try_emplace({name, stack}, stacks.size());
+      if (is_new) {
+        stacks.push_back({.process = name,
+                          .stack = stack,
+                          .least_cpu_seconds = look.cpu_seconds,
+                          .most_cpu_seconds = look.cpu_seconds});
+      }
+      SameStack& same = stacks[place->second];
       if (same.tasks.empty() || same.tasks.back() != task.task) same.tasks.push_back(task.task);
       if (!look.state.empty()) same.states.insert(state_words(look.state));
       same.least_cpu_seconds = std::min(same.least_cpu_seconds, look.cpu_seconds);
       same.most_cpu_seconds = std::max(same.most_cpu_seconds, look.cpu_seconds);
     }
   }
-  std::vector<SameStack> stacks;
-  for (auto& [which, same] : found) stacks.push_back(std::move(same));
   std::ranges::stable_sort(stacks, {}, [](const SameStack& one) { return one.tasks.size(); });
   return stacks;
 }
@@ -175,6 +185,9 @@ std::string stacks_text(const cluster::Answer& answer) {
   }
   for (const auto& [why, tasks] : lacks) {
     text += base::format("{}: {}\n", task_ranges(tasks), base::printable(why));
+  }
+  if (std::ranges::any_of(answer.tasks, needs_py_spy)) {
+    text += "Python's own stacks need py-spy where the tasks run: pip install 'gangrun[stacks]'\n";
   }
   return text;
 }

@@ -22,14 +22,14 @@ struct SameStack {
 };
 
 // The stacks that are seen of a job's tasks, the odd ones first: a stack of few tasks stands before
-// one of many.
+// one of many. Those of equally many are in the order of the tasks.
 std::vector<SameStack> same_stacks(const cluster::Answer& answer);
 
 // "worker:0-6,8"
 std::string task_ranges(const std::vector<job::TaskId>& tasks);
 
-// For people: each stack once, with its tasks; at the end who could not be looked at, and why, and
-// who has more processes than are shown.
+// For people: each stack once, with its tasks; at the end who could not be looked at, and why, who
+// has more processes than are shown, and whether Python's stacks need py-spy.
 std::string stacks_text(const cluster::Answer& answer);
 // {"tasks": [{"task": "worker:0", "processes": […]}, {"task": "worker:1", "trouble": "…"}]}; a task
 // with more processes has their number as "not_shown".

@@ -49,6 +49,19 @@ TEST(StacksView, TasksWithTheSameStackAreShownOnceAndTheOddOnesFirst) {
   EXPECT_THAT(text, HasSubstr("worker:0-2,4-5  python3 (sleeps, 101.5 to 106.5 s of CPU)\n"));
 }
 
+// They came in the order of their text: worker:1, which computes, before worker:0, which waits.
+TEST(StacksView, StacksOfEquallyManyTasksAreInTheTasksOrder) {
+  cluster::Answer answer;
+  const char* const at[] = {"wait", "compute", "wait", "compute", "adjust"};
+  for (int index = 0; index < 5; ++index) {
+    answer.tasks.push_back(
+        {{"worker", index}, {{"processes", {python_process(index, at[index])}}}, ""});
+  }
+  std::vector<std::string> order;
+  for (const SameStack& stack : same_stacks(answer)) order.push_back(task_ranges(stack.tasks));
+  EXPECT_THAT(order, testing::ElementsAre("worker:4", "worker:0,2", "worker:1,3"));
+}
+
 TEST(StacksView, WhoCannotBeSeenIsNamedWithTheReason) {
   cluster::Answer answer;
   for (int index = 0; index < 2; ++index) {
@@ -123,6 +136,32 @@ TEST(StacksView, ProcessesBeyondTheLimitAreCounted) {
   const base::Json json = stacks_json(answer);
   EXPECT_EQ(json.at("tasks")[0].at("not_shown"), 44);
   EXPECT_FALSE(json.at("tasks")[1].contains("not_shown"));
+}
+
+// A Python process was shown by frames of the interpreter only, with no hint what is missing.
+TEST(StacksView, TheWantOfPySpyIsToldOnce) {
+  constexpr const char* kHint =
+      "\nPython's own stacks need py-spy where the tasks run: pip install 'gangrun[stacks]'\n";
+  cluster::Answer answer;
+  for (int index = 0; index < 3; ++index) {
+    const base::Json seen = {{"pid", index},
+                             {"name", "python3"},
+                             {"state", "S"},
+                             {"cpu_seconds", 0},
+                             {"native", "#0 _PyEval_EvalFrameDefault"},
+                             {"needs_py_spy", true}};
+    answer.tasks.push_back({{"worker", index}, {{"processes", {seen}}}, ""});
+  }
+  answer.tasks.push_back({{"worker", 3}, nullptr, "it does not run"});
+  const std::string text = stacks_text(answer);
+  EXPECT_THAT(text, EndsWith(kHint));
+  EXPECT_EQ(text.find(kHint), text.rfind(kHint));
+  EXPECT_EQ(stacks_json(answer).at("tasks")[0].at("processes")[0].at("needs_py_spy"), true);
+  for (cluster::TaskAnswer& task : answer.tasks) {
+    if (task.refused.empty()) task.said["processes"][0]["trouble"] = "py-spy is not installed";
+  }
+  EXPECT_THAT(stacks_text(answer), Not(HasSubstr(kHint)));
+  EXPECT_THAT(stacks_text(answer_of(3)), Not(HasSubstr("py-spy")));
 }
 
 TEST(StacksView, WhatIsNoAnswerShowsNothing) {

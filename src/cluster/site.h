@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/described.h"
 #include "base/result.h"
 #include "cluster/question.h"
 #include "job/cluster_spec.h"
@@ -73,6 +74,8 @@ class LogReader {
 struct TaskResult {
   job::TaskId task;
   std::int64_t bytes = 0;
+
+  GANGRUN_ROWS(TaskResult, task, bytes);
 
   friend bool operator==(const TaskResult&, const TaskResult&) = default;
 };

@@ -34,7 +34,8 @@ const job::Address* address_of(const Inputs& inputs, const job::TaskSpec& spec,
   return may_be_absent ? &*inputs.own_address : nullptr;
 }
 
-base::Result<Place> place_of(const Inputs& inputs, const job::TaskId& task, int process) {
+base::Result<ProcessInGang> process_in_gang(const Inputs& inputs, const job::TaskId& task,
+                                            int process) {
   const job::TaskSpec* spec = inputs.job.find(task.type);
   const job::Address* address = spec == nullptr ? nullptr : address_of(inputs, *spec, task);
   if (address == nullptr) {
@@ -50,47 +51,47 @@ base::Result<Place> place_of(const Inputs& inputs, const job::TaskId& task, int 
   const int index = inputs.cluster.place_of(task).value_or(task.index);
   const job::TaskId placed{task.type, index};
   const auto ranks = ranks_of(placed, process, groups);
-  return Place{.inputs = inputs,
-               .task = placed,
-               .spec = *spec,
-               .address = *address,
-               .policy = job::effective_policy(inputs.job, *spec),
-               .process = process,
-               .gpus = spec->resources_of(task.index).gpus,
-               .visible = visible_to(placed, groups),
-               .ranks = ranks,
-               .groups = groups};
+  return ProcessInGang{.inputs = inputs,
+                       .task = placed,
+                       .spec = *spec,
+                       .address = *address,
+                       .policy = job::effective_policy(inputs.job, *spec),
+                       .process = process,
+                       .gpus = spec->resources_of(task.index).gpus,
+                       .visible = visible_to(placed, groups),
+                       .ranks = ranks,
+                       .groups = groups};
 }
 
-void add_ports(const Place& place, Variables& variables) {
-  std::vector<std::uint16_t> ports{place.address.port};
-  ports.insert(ports.end(), place.inputs.more_ports.begin(), place.inputs.more_ports.end());
+void add_ports(const ProcessInGang& own, Variables& variables) {
+  std::vector<std::uint16_t> ports{own.address.port};
+  ports.insert(ports.end(), own.inputs.more_ports.begin(), own.inputs.more_ports.end());
   variables["GANGRUN_PORTS"] = base::format("{}", base::join(ports, ","));
-  const std::vector<std::string>& names = place.spec.ports.names;
+  const std::vector<std::string>& names = own.spec.ports.names;
   for (std::size_t i = 0; i < std::min(names.size(), ports.size()); ++i) {
     variables[job::port_variable(names[i])] = base::format("{}", ports[i]);
   }
 }
 
-base::Result<Environment> own_variables(const Place& place) {
-  const Inputs& inputs = place.inputs;
+base::Result<Environment> own_variables(const ProcessInGang& own) {
+  const Inputs& inputs = own.inputs;
   const auto number = [](auto value) { return base::format("{}", value); };
   Environment environment;
-  if (place.ranks) environment.rank = place.ranks->rank;
+  if (own.ranks) environment.rank = own.ranks->rank;
   environment.variables = {
       {kJobIdVariable, inputs.job_id},
-      {"GANGRUN_TASK_TYPE", place.task.type},
-      {"GANGRUN_TASK_INDEX", number(place.task.index)},
+      {"GANGRUN_TASK_TYPE", own.task.type},
+      {"GANGRUN_TASK_INDEX", number(own.task.index)},
       {"GANGRUN_GENERATION", number(inputs.cluster.generation)},
-      {"GANGRUN_HOST", place.address.host},
-      {"GANGRUN_PORT", number(place.address.port)},
-      {"GANGRUN_PROCESS", number(place.process)},
-      {"GANGRUN_PROCESSES", number(place.spec.processes)},
+      {"GANGRUN_HOST", own.address.host},
+      {"GANGRUN_PORT", number(own.address.port)},
+      {"GANGRUN_PROCESS", number(own.process)},
+      {"GANGRUN_PROCESSES", number(own.spec.processes)},
       {"GANGRUN_RESTARTS", number(inputs.restarts)},
   };
   // Into a pipe, Python writes when its buffer is full: a task would look dead for minutes.
   if (!inputs.inherits_python_unbuffered) environment.variables["PYTHONUNBUFFERED"] = "1";
-  add_ports(place, environment.variables);
+  add_ports(own, environment.variables);
   for (const auto& [name, value] : {std::pair("GANGRUN_NOTICE_FILE", &inputs.notice_file),
                                     std::pair("GANGRUN_RESULT_FILE", &inputs.result_file),
                                     std::pair("GANGRUN_FIGURES_FILE", &inputs.figures_file),
@@ -103,7 +104,7 @@ base::Result<Environment> own_variables(const Place& place) {
   }
   // Its text would be the addresses that are not there.
   if (inputs.cluster.is_outline) return environment;
-  std::string cluster_spec = json_of(place.visible);
+  std::string cluster_spec = json_of(own.visible);
   if (cluster_spec.size() <= kMaxClusterSpecInEnvironment) {
     environment.variables["GANGRUN_CLUSTER_SPEC"] = std::move(cluster_spec);
     return environment;
@@ -121,9 +122,9 @@ base::Result<Environment> own_variables(const Place& place) {
 
 // Adds what fits. What does not is left out, unless the job asked for that framework by name and
 // cannot do without the variable.
-base::Result<> add_tensorflow(const Place& place, Variables& variables) {
-  const job::JobSpec& job = place.inputs.job;
-  for (auto& [name, value] : tensorflow_variables(place)) {
+base::Result<> add_tensorflow(const ProcessInGang& own, Variables& variables) {
+  const job::JobSpec& job = own.inputs.job;
+  for (auto& [name, value] : tensorflow_variables(own)) {
     if (fits_in_variable(name, value)) {
       variables[name] = value;
     } else if (is_named(job, job::Framework::kTensorflow)) {
@@ -134,7 +135,7 @@ base::Result<> add_tensorflow(const Place& place, Variables& variables) {
                        name, value.size(), job.task_count(), kMaxVariableBytes)};
     }
   }
-  for (const Variables& shim : {ytf_submit_variables(place), tf_spawner_variables(place)}) {
+  for (const Variables& shim : {ytf_submit_variables(own), tf_spawner_variables(own)}) {
     for (const auto& [name, value] : shim) {
       if (fits_in_variable(name, value)) variables[name] = value;
     }
@@ -146,22 +147,22 @@ base::Result<> add_tensorflow(const Place& place, Variables& variables) {
 
 base::Result<Environment> environment_of(const Inputs& inputs, const job::TaskId& task,
                                          int process) {
-  GANGRUN_ASSIGN(const Place place, place_of(inputs, task, process));
-  GANGRUN_ASSIGN(Environment environment, own_variables(place));
+  GANGRUN_ASSIGN(const ProcessInGang own, process_in_gang(inputs, task, process));
+  GANGRUN_ASSIGN(Environment environment, own_variables(own));
   if (is_wanted(inputs.job, job::Framework::kTensorflow)) {
-    GANGRUN_TRY(add_tensorflow(place, environment.variables));
+    GANGRUN_TRY(add_tensorflow(own, environment.variables));
   }
   if (is_wanted(inputs.job, job::Framework::kPytorch)) {
-    environment.variables.merge(pytorch_variables(place));
+    environment.variables.merge(pytorch_variables(own));
   }
   if (is_wanted(inputs.job, job::Framework::kJax)) {
-    environment.variables.merge(jax_variables(place));
+    environment.variables.merge(jax_variables(own));
   }
   if (is_named(inputs.job, job::Framework::kJax)) {
-    environment.variables.merge(jax_detected_variables(place));
+    environment.variables.merge(jax_detected_variables(own));
   }
   if (is_wanted(inputs.job, job::Framework::kHorovod)) {
-    environment.variables.merge(horovod_variables(place));
+    environment.variables.merge(horovod_variables(own));
   }
   return environment;
 }

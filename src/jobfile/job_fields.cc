@@ -293,8 +293,8 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .reference =
             "the most that the log of each task may have on disk, with standard output "
             "and standard error together and all its runs; at least 1 MiB. What a task "
-            "writes beyond that is dropped and counted, `run` and `attach` do not show it, and "
-            "the job goes on ([logs](commands.md#a-limit-for-logs))",
+            "writes beyond that is dropped and counted, but for its last lines; `run` and `attach` "
+            "do not show it, and the job goes on ([logs](commands.md#a-limit-for-logs))",
         .default_words = "no limit",
     }),
     own_field<read_hosts, list_json<job::Host>, &job::JobSpec::hosts>({

@@ -119,18 +119,18 @@ void LogStream::on_piece(std::string_view piece) {
 }
 
 bool LogStream::tell(std::string_view time, std::string_view text) {
-  const std::weak_ptr<bool> alive = alive_;
+  const auto sign = life_.sign();
   const auto callbacks = callbacks_;
   if (const auto words = std::exchange(words_, std::nullopt)) {
     callbacks->on_line("", *words);
-    if (alive.expired()) return false;
+    if (sign.expired()) return false;
   }
   if (time.empty()) {
     words_ = text;
     return true;
   }
   callbacks->on_line(time, text);
-  return !alive.expired();
+  return !sign.expired();
 }
 
 void LogStream::on_end(base::Result<net::HttpResponse> answer) {
@@ -149,14 +149,14 @@ void LogStream::end(base::Result<> result) {
   const bool goes_on = lines_.finish(
       [this](std::string_view time, std::string_view text) { return tell(time, text); });
   if (!goes_on) return;
-  const std::weak_ptr<bool> alive = alive_;
+  const auto sign = life_.sign();
   const auto callbacks = callbacks_;
   const auto words = std::exchange(words_, std::nullopt);
   if (words && result.ok()) {
     result = base::unavailable("the log broke off: " + base::shorten(*words, kMaxWordsBytes));
   } else if (words) {
     callbacks->on_line("", *words);
-    if (alive.expired()) return;
+    if (sign.expired()) return;
   }
   if (!result.ok()) return callbacks->on_end(core_.explain(std::move(result).error()));
   callbacks->on_end({});

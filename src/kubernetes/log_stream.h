@@ -9,6 +9,7 @@
 #include "kubernetes/client.h"
 #include "kubernetes/core.h"
 #include "kubernetes/login.h"
+#include "net/alive.h"
 
 namespace gangrun::kubernetes {
 
@@ -65,7 +66,7 @@ class LogStream final : public Activity {
   Turns::Turn opening_;
   net::Timer opening_limit_;
   net::Call stream_;
-  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  const net::Life life_;
 };
 
 }  // namespace gangrun::kubernetes

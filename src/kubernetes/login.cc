@@ -83,13 +83,13 @@ base::Result<> LoginSource::read_login() {
       access_.login);
 }
 
-void LoginSource::get(std::weak_ptr<void> alive, OnWay on_way) {
+void LoginSource::get(OnWay on_way) {
   const bool is_good = way_ && (!good_until_ || clock_.now() < *good_until_) &&
                        (!expires_at_ || clock_.wall_now() < *expires_at_ - kExpiryMargin);
   if (is_good) return on_way(*way_, number_);
   way_.reset();
   if (std::holds_alternative<Plugin>(access_.login)) {
-    waiting_.push_back({std::move(alive), std::move(on_way)});
+    waiting_.push_back(std::move(on_way));
     if (waiting_.size() == 1) run_plugin();
     return;
   }
@@ -144,9 +144,7 @@ void LoginSource::on_plugin(base::Result<std::string> output) {
   }
   base::Result<Way> way = taken.ok() ? base::Result<Way>(*way_) : taken.error();
   const std::uint64_t number = number_;
-  for (const Waiting& waiting : std::exchange(waiting_, {})) {
-    if (!waiting.alive.expired()) waiting.on_way(way, number);
-  }
+  for (const OnWay& on_way : std::exchange(waiting_, {})) on_way(way, number);
 }
 
 Entry::Entry(LoginSource& logins, std::function<void(const Way&)> begin,
@@ -154,13 +152,13 @@ Entry::Entry(LoginSource& logins, std::function<void(const Way&)> begin,
     : logins_(logins), begin_(std::move(begin)), on_failure_(std::move(on_failure)) {}
 
 void Entry::start() {
-  logins_.get(alive_, [this](base::Result<Way> way, std::uint64_t number) {
+  logins_.get(net::while_alive(life_, [this](base::Result<Way> way, std::uint64_t number) {
     number_ = number;
     if (way.ok()) return begin_(*way);
     // It may be the end of this.
     const auto on_failure = on_failure_;
     on_failure(std::move(way).error());
-  });
+  }));
 }
 
 bool Entry::start_anew() {

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "kubernetes/access.h"
 #include "kubernetes/client.h"
+#include "net/alive.h"
 #include "net/call.h"
 #include "net/event_loop.h"
 #include "net/workers.h"
@@ -45,18 +46,13 @@ class LoginSource {
   // Ends a plugin that runs.
   ~LoginSource() { is_ending_ = true; }
 
-  // `on_way` at once or later, with the number of the login; never when `alive` has gone.
-  void get(std::weak_ptr<void> alive, OnWay on_way);
+  // `on_way` at once or later, with the number of the login.
+  void get(OnWay on_way);
 
   // The server does not take the login of that number. False: no other is available.
   bool forget(std::uint64_t number);
 
  private:
-  struct Waiting {
-    std::weak_ptr<void> alive;
-    OnWay on_way;
-  };
-
   [[nodiscard]] net::Headers common_headers() const;
   void keep(std::shared_ptr<const net::Remote> remote, const std::string& authorization);
   base::Result<> read_login();
@@ -73,7 +69,7 @@ class LoginSource {
   std::optional<Way> way_;
   std::optional<base::Instant> good_until_;   // none: as long as it is taken
   std::optional<base::WallTime> expires_at_;  // of a plugin's
-  std::vector<Waiting> waiting_;              // for the plugin
+  std::vector<OnWay> waiting_;                // for the plugin
   std::atomic<bool> is_ending_ = false;
   net::Workers workers_;  // last: joined first
 };
@@ -96,7 +92,7 @@ class Entry {
   const std::function<void(base::Error)> on_failure_;
   std::uint64_t number_ = 0;
   bool is_anew_ = false;
-  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  const net::Life life_;
 };
 
 }  // namespace gangrun::kubernetes

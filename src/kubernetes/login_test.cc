@@ -44,7 +44,7 @@ struct LoginFixture {
   // The header about us; an error's message if there is no login.
   std::string authorization() {
     std::optional<base::Result<Way>> got;
-    source().get(alive, [&](base::Result<Way> way, std::uint64_t is) {
+    source().get([&](base::Result<Way> way, std::uint64_t is) {
       got.emplace(std::move(way));
       number = is;
     });
@@ -58,7 +58,6 @@ struct LoginFixture {
   Access access;
   PluginRunner run_plugin;
   std::uint64_t number = 0;
-  std::shared_ptr<bool> alive = std::make_shared<bool>(true);
   std::unique_ptr<LoginSource> made;
 };
 
@@ -100,7 +99,7 @@ TEST(Login, WhoeverIsActedFor) {
   fixture.access.impersonated_user = "eva";
   fixture.access.impersonated_groups = {"a", "b"};
   std::vector<std::string> said;
-  fixture.source().get(fixture.alive, [&](const base::Result<Way>& way, std::uint64_t) {
+  fixture.source().get([&](const base::Result<Way>& way, std::uint64_t) {
     for (const auto& [name, value] : way->headers.fields()) {
       if (name.starts_with("Impersonate")) said.push_back(name + " " + value);
     }
@@ -152,7 +151,7 @@ TEST(Login, APluginThatRunsEndsWithItsSource) {
     return base::Result<std::string>(base::unavailable("nobody wants it"));
   };
   bool is_told = false;
-  fixture.source().get(fixture.alive, [&](const auto&, std::uint64_t) { is_told = true; });
+  fixture.source().get([&](const auto&, std::uint64_t) { is_told = true; });
   begun.get_future().wait();
   fixture.made.reset();
   EXPECT_TRUE(ended.get_future().get());
@@ -163,14 +162,15 @@ TEST(Login, OneRunOfAPluginIsForAllWhoWait) {
   PluginFixture fixture;
   int told = 0;
   for (int i = 0; i < 3; ++i) {
-    fixture.source().get(fixture.alive, [&](const base::Result<Way>& way, std::uint64_t) {
+    fixture.source().get([&](const base::Result<Way>& way, std::uint64_t) {
       EXPECT_EQ(way->headers.get("Authorization"), "Bearer t1");
       ++told;
     });
   }
-  // A listener that has gone is not called.
-  fixture.source().get(std::make_shared<bool>(true),
-                       [&](const base::Result<Way>&, std::uint64_t) { told += 100; });
+  // An entry that has gone begins nothing.
+  Entry(
+      fixture.source(), [&](const Way&) { told += 100; }, [&](const base::Error&) { told += 100; })
+      .start();
   EXPECT_TRUE(
       fixture.loop.run_until([&] { return told == 3; }, fixture.loop.now() + base::seconds(20)));
   EXPECT_EQ(fixture.runs, 1);

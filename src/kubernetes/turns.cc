@@ -1,5 +1,6 @@
 #include "kubernetes/turns.h"
 
+#include <deque>
 #include <utility>
 
 namespace gangrun::kubernetes {
@@ -8,23 +9,23 @@ struct Turns::State {
   net::EventLoop& loop;
   const int at_once;
   int taken = 0;
-  std::deque<std::weak_ptr<Place>> queue;
+  std::deque<std::weak_ptr<Waiter>> queue;
   net::Timer wake;
 
   void wake_soon();
   void give();
 };
 
-struct Turns::Place {
+struct Turns::Waiter {
   std::weak_ptr<State> state;
   std::function<void()> on_turn;
   bool has_turn = false;
 
-  Place(std::weak_ptr<State> of, std::function<void()> callback)
+  Waiter(std::weak_ptr<State> of, std::function<void()> callback)
       : state(std::move(of)), on_turn(std::move(callback)) {}
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  ~Place() {
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+  ~Waiter() {
     const auto turns = state.lock();
     if (!has_turn || turns == nullptr) return;
     --turns->taken;
@@ -40,7 +41,7 @@ void Turns::State::wake_soon() {
 
 void Turns::State::give() {
   while (taken < at_once && !queue.empty()) {
-    const std::shared_ptr<Place> next = queue.front().lock();
+    const std::shared_ptr<Waiter> next = queue.front().lock();
     queue.pop_front();
     if (next == nullptr) continue;
     next->has_turn = true;
@@ -58,10 +59,10 @@ Turns::Turns(net::EventLoop& loop, int at_once)
 Turns::~Turns() = default;
 
 Turns::Turn Turns::take(std::function<void()> on_turn) {
-  const auto place = std::make_shared<Place>(state_, std::move(on_turn));
-  state_->queue.push_back(place);
+  auto waiter = std::make_shared<Waiter>(state_, std::move(on_turn));
+  state_->queue.push_back(waiter);
   state_->wake_soon();
-  return place;
+  return waiter;
 }
 
 }  // namespace gangrun::kubernetes

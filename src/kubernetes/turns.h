@@ -11,11 +11,11 @@ namespace gangrun::kubernetes {
 class Turns {
  public:
   struct State;
-  struct Place;
+  struct Waiter;
 
   // A place in the queue, then the turn itself. Whoever lets go of it leaves, or lets the next one
   // go.
-  using Turn = std::shared_ptr<Place>;
+  using Turn = std::shared_ptr<Waiter>;
 
   Turns(net::EventLoop& loop, int at_once);
   Turns(const Turns&) = delete;

@@ -43,10 +43,10 @@ void Watch::on_page(base::Result<net::HttpResponse> answer) {
   std::exchange(answer->body, {});
   well();
   if (*objects) {
-    const std::weak_ptr<bool> alive = alive_;
+    const auto sign = life_.sign();
     const auto callbacks = callbacks_;
     callbacks->on_list(std::move(**objects));
-    if (alive.expired()) return;
+    if (sign.expired()) return;
   }
   next();
 }
@@ -81,11 +81,11 @@ void Watch::on_piece(std::string_view piece) {
     stream_.reset();
     pause();
   }
-  const std::weak_ptr<bool> alive = alive_;
+  const auto sign = life_.sign();
   const auto callbacks = callbacks_;
   for (Change& change : changes) {
     callbacks->on_change(std::move(change));
-    if (alive.expired()) return;
+    if (sign.expired()) return;
   }
 }
 

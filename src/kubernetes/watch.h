@@ -8,6 +8,7 @@
 #include "kubernetes/core.h"
 #include "kubernetes/refusal.h"
 #include "kubernetes/watch_engine.h"
+#include "net/alive.h"
 
 namespace gangrun::kubernetes {
 
@@ -49,7 +50,7 @@ class Watch final : public Activity {
   std::optional<Attempt> attempt_;
   net::Timer pause_;
   net::Call stream_;
-  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  const net::Life life_;
 };
 
 }  // namespace gangrun::kubernetes

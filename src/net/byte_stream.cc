@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/format.h"
-#include "net/alive_internal.h"
+#include "net/alive.h"
 #include "net/dialer_internal.h"
 #include "net/stream_internal.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "base/format.h"
-#include "net/alive_internal.h"
+#include "net/alive.h"
 #include "net/answer_internal.h"
 #include "net/channel_internal.h"
 #include "net/dialer_internal.h"

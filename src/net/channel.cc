@@ -12,7 +12,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
-#include "net/alive_internal.h"
+#include "net/alive.h"
 #include "net/channel_internal.h"
 
 namespace gangrun::net {

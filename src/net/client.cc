@@ -4,7 +4,7 @@
 //
 
 #include "base/format.h"
-#include "net/alive_internal.h"
+#include "net/alive.h"
 #include "net/channel_internal.h"
 #include "net/connector_internal.h"
 #include "net/exchange_internal.h"

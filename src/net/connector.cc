@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "base/format.h"
-#include "net/alive_internal.h"
+#include "net/alive.h"
 #include "net/event_loop_internal.h"
 #include "net/hosts.h"
 #include "net/tls_internal.h"

@@ -3,7 +3,7 @@
 #include <boost/asio/write.hpp>
 
 #include "base/format.h"
-#include "net/alive_internal.h"
+#include "net/alive.h"
 #include "net/hosts.h"
 #include "net/remote_internal.h"
 

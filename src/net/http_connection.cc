@@ -4,7 +4,7 @@
 #include <boost/beast/websocket/rfc6455.hpp>
 
 #include "base/format.h"
-#include "net/alive_internal.h"
+#include "net/alive.h"
 #include "net/channel_internal.h"
 #include "net/http_wire_internal.h"
 #include "net/server_internal.h"

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <utility>
 
+#include "net/alive.h"
 #include "net/event_loop.h"
 
 namespace gangrun::net {
@@ -18,15 +18,11 @@ class Posts {
   ~Posts() = default;
 
   // From any thread that ends before this does.
-  void post(std::function<void()> work) const {
-    loop_.post([is_there = std::weak_ptr<bool>(is_there_), work = std::move(work)] {
-      if (!is_there.expired()) work();
-    });
-  }
+  void post(std::function<void()> work) const { loop_.post(while_alive(life_, std::move(work))); }
 
  private:
   EventLoop& loop_;
-  const std::shared_ptr<bool> is_there_ = std::make_shared<bool>(true);
+  const Life life_;
 };
 
 // The events of an object, each told to its listener by the loop: in their order, never from inside

@@ -13,7 +13,7 @@
 
 #include "base/format.h"
 #include "net/address_internal.h"
-#include "net/alive_internal.h"
+#include "net/alive.h"
 #include "net/event_loop_internal.h"
 #include "net/server_internal.h"
 #include "net/tls_internal.h"

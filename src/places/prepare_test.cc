@@ -142,7 +142,7 @@ TEST_F(PrepareTest, OnThisMachineAMirrorNeedsHosts) {
 TEST_F(PrepareTest, OptionsOfThisMachineAreRefusedOnACluster) {
   job::JobSpec spec;
   RunOptions options;
-  options.host = "127.0.0.1";
+  options.of_place["--host"] = "127.0.0.1";
   EXPECT_TRUE(places_.check_flags(options, spec).ok());
   spec.on = yarn::kYarn;
   EXPECT_EQ(places_.check_flags(options, spec).error().message,
@@ -153,9 +153,9 @@ TEST_F(PrepareTest, OptionsOfThisMachineAreRefusedOnACluster) {
       ", where pods do not connect to the master; allowed with `on: local` and ";
   EXPECT_EQ(places_.check_flags(options, spec).error().message,
             "--host: '127.0.0.1' is not allowed with `on: kubernetes`" + why + "`on: spark`");
-  options.host.reset();
+  options.of_place.clear();
   EXPECT_TRUE(places_.check_flags(options, spec).ok());
-  options.serve_tls = true;
+  options.switches_of_place["--serve-tls"] = true;
   EXPECT_EQ(places_.check_flags(options, spec).error().message,
             "--serve-tls is not allowed with `on: kubernetes`" + why + "`on: spark`");
   spec.on = yarn::kYarn;
@@ -168,13 +168,17 @@ TEST_F(PrepareTest, AJobOnSparkEndsWithItsDriver) {
   job::JobSpec spec;
   spec.on = spark::kSpark;
   RunOptions options;
-  options.host = "127.0.0.1";
+  options.of_place["--host"] = "127.0.0.1";
   EXPECT_TRUE(places_.check_flags(options, spec).ok());
   options.of_place["--port"] = "4711";
   EXPECT_TRUE(places_.check_flags(options, spec).ok());
   spec.on = local::commands::kLocal;
   EXPECT_EQ(places_.check_flags(options, spec).error().message,
             "--port: '4711' is not allowed with `on: local`; allowed with `on: spark`");
+  options.of_place.erase("--host");
+  spec.on = yarn::kYarn;
+  EXPECT_EQ(places_.check_flags(options, spec).error().message,
+            "--port: '4711' is not allowed with `on: yarn`; allowed with `on: spark`");
   spec.on = spark::kSpark;
   options.detach = true;
   EXPECT_THAT(places_.check_flags(options, spec).error().message,

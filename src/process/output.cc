@@ -19,8 +19,15 @@ namespace {
 // A pipe holds at most this (1 MiB unless root made it larger), so this is all that ended writers
 // can have left in it.
 constexpr std::size_t kMaxPipeBytes = std::size_t{1} << 20U;
+// Output that is held for the end is lost in pieces of so many bytes, or of one read.
+constexpr std::size_t kPieceBytes = std::size_t{4} << 10U;
 
 }  // namespace
+
+void LogRoom::set_ends_aside(std::size_t pumps) {
+  end = std::min(left / 8 / pumps, kMaxEndBytes);
+  left -= 2 * end * pumps;
+}
 
 std::string_view LogRoom::take(std::string_view text) {
   if (text.size() > left) {
@@ -68,7 +75,7 @@ void OutputPump::finish() {
     held_back_ += '\n';
     write_shared(held_back_.size());
   }
-  if (room_ && room_->left == 0) (void)log_lost_lines();
+  if (room_ && room_->left == 0) write_end();
 }
 
 void OutputPump::take(std::string_view text) {
@@ -147,45 +154,85 @@ void OutputPump::write_shared(std::size_t bytes) {
 }
 
 void OutputPump::write_log(std::string_view text) {
-  const std::string_view whole = text;
-  const auto written = append_to_log(text);
-  if (whole.substr(0, whole.size() - text.size()).find('\n') != std::string_view::npos) {
+  const base::WallTime now = base::SystemClock().wall_now();
+  const std::string_view fitting = room_ ? room_->take(text) : text;
+  if (!fitting.empty()) write_or_lose(fitting, now);
+  if (fitting.size() < text.size()) hold_for_end(text.substr(fitting.size()), now);
+}
+
+void OutputPump::write_or_lose(std::string_view text, base::WallTime time) {
+  std::string_view rest = text;
+  const auto written = append_to_log(rest, time);
+  if (text.substr(0, text.size() - rest.size()).find('\n') != std::string_view::npos) {
     is_in_lost_line_ = false;
   }
-  if (written.ok()) return;
-  // The rest of it. A line of which a piece is lost counts once, though its end may find room.
+  if (!written.ok()) lose(rest, written.error());
+}
+
+// A line of which a piece is lost counts once, though its end may find room.
+void OutputPump::lose(std::string_view text, const base::Error& why) {
   const bool goes_on = !text.ends_with('\n');
   const auto lost = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n')) +
                     (goes_on ? 1U : 0U) - (std::exchange(is_in_lost_line_, goes_on) ? 1U : 0U);
   lost_lines_ += lost;
   lost_here_ += lost;
   if (log_error_) return;
-  log_error_ = written.error();
+  log_error_ = why;
   if (callbacks_.on_log_failed) callbacks_.on_log_failed(*log_error_);
 }
 
+base::Error OutputPump::limit_is_reached() const {
+  return {base::Code::kResourceExhausted,
+          base::format("log_limit ({}) is reached", base::size_text(room_->limit))};
+}
+
+void OutputPump::hold_for_end(std::string_view text, base::WallTime time) {
+  const bool goes_on = !end_.empty() && time - end_.back().time < base::kTimesPace &&
+                       end_.back().text.size() < kPieceBytes;
+  if (!goes_on) end_.push_back({time});
+  end_.back().text += text;
+  end_bytes_ += text.size();
+  while (!end_.empty() && end_bytes_ - end_.front().text.size() >= room_->end) {
+    lose(end_.front().text, limit_is_reached());
+    end_bytes_ -= end_.front().text.size();
+    end_.pop_front();
+  }
+}
+
+// In whole lines, where something before them is lost.
+void OutputPump::write_end() {
+  std::uint64_t too_many = end_bytes_ - std::min(end_bytes_, room_->end);
+  while (!end_.empty() && (too_many > 0 || is_in_lost_line_)) {
+    std::string& text = end_.front().text;
+    const std::size_t line = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::size_t lost = too_many > 0 ? std::exchange(too_many, 0) : line;
+    lose(std::string_view(text).substr(0, lost), limit_is_reached());
+    text.erase(0, lost);
+    if (text.empty()) end_.pop_front();
+  }
+  end_bytes_ = 0;
+  for (const Piece& piece : std::exchange(end_, {})) write_or_lose(piece.text, piece.time);
+  (void)log_lost_lines();
+}
+
+base::Result<> OutputPump::open_log() {
+  if (log_.valid()) return {};
+  GANGRUN_ASSIGN(log_, base::open_file(log_path_, O_WRONLY | O_CREAT | O_APPEND, 0600));
+  return {};
+}
+
 // Takes from `text` what is in the log.
-base::Result<> OutputPump::append_to_log(std::string_view& text) {
-  if (!log_.valid()) {
-    GANGRUN_ASSIGN(log_, base::open_file(log_path_, O_WRONLY | O_CREAT | O_APPEND, 0600));
-  }
-  std::string_view fitting = text;
-  if (room_) fitting = room_->take(text);
-  const bool is_full = fitting.size() < text.size();
-  if (!fitting.empty()) {
-    GANGRUN_TRY(log_lost_lines());
-    const std::string_view rest = text.substr(fitting.size());
-    const auto written = write_with_times(fitting);
-    text = {fitting.data(), fitting.size() + rest.size()};
-    GANGRUN_TRY(written);
-  }
-  if (!is_full) return {};
-  return base::Error{base::Code::kResourceExhausted,
-                     base::format("log_limit ({}) is reached", base::size_text(room_->limit))};
+base::Result<> OutputPump::append_to_log(std::string_view& text, base::WallTime time) {
+  GANGRUN_TRY(open_log());
+  GANGRUN_TRY(log_lost_lines());
+  const off_t end = ::lseek(log_.get(), 0, SEEK_END);
+  if (end >= 0) times_.note(static_cast<std::uint64_t>(end), text, time);
+  return base::write_and_take(log_.get(), text, log_path_);
 }
 
 base::Result<> OutputPump::log_lost_lines() {
-  if (lost_here_ == 0 || !log_.valid()) return {};
+  if (lost_here_ == 0) return {};
+  GANGRUN_TRY(open_log());
   const std::string words =
       fmt::format("\ngangrun: {} {} missing here: {}\n",
                   base::count_text(static_cast<std::int64_t>(lost_here_), "line"),
@@ -193,15 +240,6 @@ base::Result<> OutputPump::log_lost_lines() {
   GANGRUN_TRY(base::write_all(log_.get(), words, log_path_));
   lost_here_ = 0;
   return {};
-}
-
-// Takes from `text` what is written.
-base::Result<> OutputPump::write_with_times(std::string_view& text) {
-  const off_t end = ::lseek(log_.get(), 0, SEEK_END);
-  if (end >= 0) {
-    times_.note(static_cast<std::uint64_t>(end), text, base::SystemClock().wall_now());
-  }
-  return base::write_and_take(log_.get(), text, log_path_);
 }
 
 std::vector<std::string> OutputPump::last_lines() const {

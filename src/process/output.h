@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/format.h"
 #include "base/log_times.h"
 #include "base/result.h"
@@ -30,12 +31,20 @@ inline constexpr std::size_t kKeptLines = 20;
 inline constexpr std::size_t kMaxTracebackLines = 400;
 inline constexpr std::size_t kMaxTracebackBytes = std::size_t{128} << 10U;
 
+// The most bytes of an end that is kept for a log with a limit.
+inline constexpr std::uint64_t kMaxEndBytes = std::uint64_t{256} << 10U;
+
 // The room for the log of a task, which is that of all its pumps. Once something has not found
 // room, there is none.
 struct LogRoom {
   std::uint64_t limit = 0;
   std::uint64_t left = 0;
+  // The bytes that each pump holds of its last output, for which there is no room, until its end.
+  std::uint64_t end = 0;
 
+  // Sets a part of what is left aside for the ends of so many pumps, at most an eighth, and as much
+  // for later runs.
+  void set_ends_aside(std::size_t pumps);
   // As much of `text` as there is room for, in whole lines.
   std::string_view take(std::string_view text);
 };
@@ -63,8 +72,8 @@ class OutputPump {
   // has no end yet is held back, up to kMaxLineBytes.
   void share_log(std::string_view label) { prefix_ = base::format("[{}] ", label); }
 
-  // The log gets no more than there is room for; what comes then is counted as lost. At the end a
-  // line says how much that was.
+  // The log gets no more than there is room for. The last of what comes then is written at the end;
+  // the rest is counted as lost, and a line before the end says how much that is.
   void limit_log(std::shared_ptr<LogRoom> room) { room_ = std::move(room); }
 
   [[nodiscard]] int fd() const { return pipe_.get(); }
@@ -91,6 +100,11 @@ class OutputPump {
   [[nodiscard]] std::uint64_t lost_lines() const { return lost_lines_; }
 
  private:
+  struct Piece {
+    base::WallTime time;  // when its beginning came
+    std::string text{};
+  };
+
   void take(std::string_view text);
   void append_to_line(std::string_view text);
   void end_line();
@@ -98,9 +112,14 @@ class OutputPump {
   void log(std::string_view text);
   void write_shared(std::size_t bytes);
   void write_log(std::string_view text);
-  base::Result<> append_to_log(std::string_view& text);
+  void write_or_lose(std::string_view text, base::WallTime time);
+  void lose(std::string_view text, const base::Error& why);
+  void hold_for_end(std::string_view text, base::WallTime time);
+  void write_end();
+  [[nodiscard]] base::Error limit_is_reached() const;
+  base::Result<> open_log();
+  base::Result<> append_to_log(std::string_view& text, base::WallTime time);
   base::Result<> log_lost_lines();
-  base::Result<> write_with_times(std::string_view& text);
 
   base::UniqueFd pipe_;
   std::string log_path_;
@@ -110,6 +129,8 @@ class OutputPump {
   std::string held_back_;          // for that log: the beginning of a line
   bool is_in_line_ = false;        // the log has the beginning of the line that is held back
   std::shared_ptr<LogRoom> room_;  // null: there is enough
+  std::deque<Piece> end_;          // the last output for which there was no room
+  std::uint64_t end_bytes_ = 0;
   base::UniqueFd log_;
   std::optional<base::Error> log_error_;
   std::uint64_t lost_lines_ = 0;

@@ -299,6 +299,61 @@ TEST_F(Output, TheRoomForALogIsThatOfAllItsPumps) {
   EXPECT_EQ(logged(), "one\n");
 }
 
+// A task wrote much, and then the traceback that was not in its log.
+TEST_F(Output, OfALogWithALimitTheEndIsKeptToo) {
+  const auto room = std::make_shared<LogRoom>(LogRoom{.limit = 40, .left = 11, .end = 12});
+  const auto target = pump(log);
+  target->limit_log(room);
+  feed(*target, "0123456789\n");
+  feed(*target, "one\ntwo\nthree\nfour\n");
+  target->finish();
+  EXPECT_EQ(logged(),
+            "0123456789\n\ngangrun: 2 lines are missing here: log_limit (40 B) is reached\n"
+            "three\nfour\n");
+  EXPECT_EQ(target->lost_lines(), 2U);
+  EXPECT_THAT(errors, SizeIs(1));
+}
+
+TEST_F(Output, NothingIsLostOfALogWhoseEndFits) {
+  const auto target = pump(log);
+  target->limit_log(std::make_shared<LogRoom>(LogRoom{.limit = 40, .left = 4, .end = 20}));
+  feed(*target, "one\n");
+  feed(*target, "two, ");
+  feed(*target, "and more\nthree");
+  EXPECT_EQ(logged(), "one\n");
+  target->finish();
+  EXPECT_EQ(logged(), "one\ntwo, and more\nthree");
+  EXPECT_EQ(target->lost_lines(), 0U);
+  EXPECT_THAT(errors, IsEmpty());
+}
+
+TEST_F(Output, OfAFloodTheLastWholeLinesAreTheEnd) {
+  const auto target = pump(log);
+  target->limit_log(std::make_shared<LogRoom>(LogRoom{.limit = 40, .left = 0, .end = 2500}));
+  const std::string rest(996, 'z');
+  for (int i = 0; i < 100; ++i) feed(*target, base::format("{:03}{}\n", i, rest));
+  target->finish();
+  EXPECT_EQ(target->lost_lines(), 98U);
+  EXPECT_EQ(logged(), base::format("\ngangrun: 98 lines are missing here: log_limit (40 B) is "
+                                   "reached\n098{}\n099{}\n",
+                                   rest, rest));
+}
+
+TEST(LogRoom, LeavesSomeToTheEndsAndToLaterRuns) {
+  LogRoom room{.limit = 1U << 20U, .left = 1U << 20U};
+  room.set_ends_aside(2);
+  EXPECT_EQ(room.end, 64U << 10U);
+  EXPECT_EQ(room.left, 768U << 10U);
+  room.left = 1U << 30U;
+  room.set_ends_aside(2);
+  EXPECT_EQ(room.end, kMaxEndBytes);
+  EXPECT_EQ(room.left, (1U << 30U) - 4 * kMaxEndBytes);
+  room.left = 15;
+  room.set_ends_aside(2);
+  EXPECT_EQ(room.end, 0U);
+  EXPECT_EQ(room.left, 15U);
+}
+
 TEST_F(Output, AFolderThatIsMissingIsTold) {
   const auto target = pump(folder + "/none/log");
   feed(*target, "one\n");

@@ -108,19 +108,18 @@ Seen seen_by(const std::vector<std::string>& argv, const StackLook& look, base::
   return {{}, output.error().message, late};
 }
 
-Seen stack_by_py_spy(const StackLook& look, base::Instant deadline) {
-  const pid_t pid = look.pid;
-  std::string spy = find_program(pid, std::string(kPySpy));
-  if (spy.empty()) spy = find_beside(pid, std::string(kPySpy));
+Seen stack_by_py_spy(const std::string& spy, const StackLook& look, base::Instant deadline) {
   if (spy.empty()) return {{}, "py-spy is not installed (pip install 'gangrun[stacks]')"};
-  return seen_by({spy, "dump", "--pid", std::to_string(pid)}, look, deadline);
+  return seen_by({spy, "dump", "--pid", std::to_string(look.pid)}, look, deadline);
 }
 
 // By py-spy, else by the process itself, where it runs a function of the Python package. Returns
 // why there is none.
 Seen read_python_stack(base::Instant deadline, StackLook& look) {
   const base::Instant now = std::chrono::steady_clock::now();
-  Seen stack = stack_by_py_spy(look, now + (deadline - now) / kParts);
+  std::string spy = find_program(look.pid, std::string(kPySpy));
+  if (spy.empty()) spy = find_beside(look.pid, std::string(kPySpy));
+  Seen stack = stack_by_py_spy(spy, look, now + (deadline - now) / kParts);
   look.python_by = kPySpy;
   // One that is stopped answers nobody.
   if (stack.text.empty() && !stands(look)) {
@@ -133,7 +132,10 @@ Seen read_python_stack(base::Instant deadline, StackLook& look) {
       look.python_by = kFaulthandler;
     }
   }
-  if (stack.text.empty()) look.python_by.clear();
+  if (stack.text.empty()) {
+    look.python_by.clear();
+    look.needs_py_spy = spy.empty();
+  }
   look.python = std::move(stack.text);
   return stack;
 }

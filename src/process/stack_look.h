@@ -35,12 +35,13 @@ struct StackLook {
   std::string name{};   // at most 15 bytes
   std::string state{};  // "R" runs, "S" sleeps, "D" waits in the kernel, "T" is stopped, …
   double cpu_seconds = 0;
-  std::string python{};     // the stacks of its Python threads
-  std::string python_by{};  // what has read these: kPySpy or kFaulthandler
-  std::string native{};     // the stacks of its threads, by eu-stack or gdb
-  std::string kernel{};     // what it waits for in the kernel, by /proc
-  std::string trouble{};    // why there is no stack of its own
-  bool is_late = false;     // the trouble is that the time is over; not handed on
+  std::string python{};       // the stacks of its Python threads
+  std::string python_by{};    // what has read these: kPySpy or kFaulthandler
+  bool needs_py_spy = false;  // these could not be read, as there is no py-spy
+  std::string native{};       // the stacks of its threads, by eu-stack or gdb
+  std::string kernel{};       // what it waits for in the kernel, by /proc
+  std::string trouble{};      // why there is no stack of its own
+  bool is_late = false;       // the trouble is that the time is over; not handed on
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
@@ -49,6 +50,7 @@ struct StackLook {
                       base::row("cpu_seconds", &StackLook::cpu_seconds),
                       base::row_if_set("python", &StackLook::python),
                       base::row_if_set("python_by", &StackLook::python_by),
+                      base::row_if_set("needs_py_spy", &StackLook::needs_py_spy),
                       base::row_if_set("native", &StackLook::native),
                       base::row_if_set("kernel", &StackLook::kernel),
                       base::row_if_set("trouble", &StackLook::trouble));

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "agents/agents.h"
 #include "client/fail.h"
@@ -81,9 +82,8 @@ client::ExitStatus run_on_spark(job::JobSpec spec, const client::RunOptions& opt
                                 client::Context& context) {
   auto plan = client::hosted_plan(std::move(spec), options, context);
   if (!plan.ok()) return client::fail(context, plan.error(), client::ExitStatus::kBadInput);
-  const auto port = options.of_place.find(kPort);
-  if (port != options.of_place.end() && port->second) {
-    auto ports = host::port_range_from(*port->second).context(kPort);
+  if (const auto port = options.value_of_place(kPort)) {
+    auto ports = host::port_range_from(*port).context(kPort);
     if (!ports.ok()) return client::fail(context, ports.error(), client::ExitStatus::kBadInput);
     plan->ports = *ports;
   }
@@ -98,12 +98,14 @@ client::ExitStatus run_on_spark(job::JobSpec spec, const client::RunOptions& opt
 }  // namespace
 
 client::Place spark_place() {
+  std::vector<client::OwnFlag> flags = client::hosting_flags();
+  flags.push_back({kPort, "N[-M]",
+                   "With --on spark: the port, or range of ports, on which the job waits for its "
+                   "tasks"});
   return {.rules = spark_rules(),
           .launch = {.run = run_on_spark,
-                     .refused_flags = {{client::RunFlag::kDetach, "the job ends with its driver"}},
-                     .own_flags = {{kPort, "N[-M]",
-                                    "With --on spark: the port, or range of ports, on which the "
-                                    "job waits for its tasks"}}}};
+                     .own_flags = std::move(flags),
+                     .why_no_detach = "the job ends with its driver"}};
 }
 
 }  // namespace gangrun::spark

@@ -256,6 +256,21 @@ def test_a_plan_as_json_is_complete(run_gangrun, job_file, tmp_path):
     assert without_sources(run_gangrun("run", "--dry-run", "--json", again, cwd=tmp_path)) == without_sources(done)
 
 
+def test_who_names_outputs_on_this_machine_is_told_that_they_stay(run_gangrun, tmp_path):
+    """`--output` had no effect here, and nothing said so."""
+    words = ("-r", "worker:1", "--output", "model", "--", "sh", "-c", "echo it >model")
+    said = "what `outputs` names stays where the tasks write it; on this machine nothing is brought"
+    plan = json.loads(run_gangrun("run", "--dry-run", "--json", *words, cwd=tmp_path).stdout)
+    assert plan["where_tasks_work"] == f"{tmp_path}; {said}"
+    assert said in run_gangrun("run", "--dry-run", *words, cwd=tmp_path).stdout
+    done = run_gangrun("run", *words, cwd=tmp_path)
+    assert done.status == 0 and done.stderr.count(said) == 1, done.stderr
+    assert (tmp_path / "model").read_text() == "it\n"
+    assert said in json.loads(run_gangrun("status", "last", "--json").stdout)["notes"]
+    (tmp_path / "job.yaml").write_text("tasks: {worker: {outputs: [model]}}\noutputs: []\ncommand: 'true'\n")
+    assert said in run_gangrun("run", "job.yaml", cwd=tmp_path).stderr
+
+
 def test_flags_and_file_give_the_same_plan(run_gangrun, tmp_path):
     flags = run_gangrun("run", "--dry-run", "--json", "--name", "x", "-r", "ps:1,worker:2", "-m", "64m", "-m", "ps:32m",
                         "-e", "A=1", "--timeout", "job=1h", "--", "sh", "-c", "true", cwd=tmp_path)

@@ -17,30 +17,38 @@ def test_what_is_over_the_limit_is_dropped_and_counted(run_gangrun, home, tmp_pa
     for index in range(2):
         files = list((home / "jobs").glob(f"*/logs/worker-{index}.*"))
         text = b"".join(file.read_bytes() for file in files if file.suffix in (".out", ".err"))
-        assert (1 << 20) - 100 < len(text) < (1 << 20) + 200
+        # A quarter is left for ends, and for later runs.
+        assert 13 << 16 < len(text) + 200 and len(text) < 1 << 20
         kept = text.count(b"345678\n")
         assert b"lines are missing here: log_limit (1 MiB) is reached\n" in text
         lost = int(text.split(b"gangrun: ")[1].split()[0])
         assert kept + lost == 40000
 
 
-def test_what_is_not_in_the_log_is_not_shown_and_this_is_said(run_gangrun, tmp_path):
-    """`run` reads what it shows from the log: a last line beyond the limit is not there."""
-    done = run_gangrun("run", "--log-limit", "1m", "-r", "worker:1", "--", "sh", "-c", WRITES.format(end="echo LASTLINE"), cwd=tmp_path)
-    assert done.status == 0 and "LASTLINE" not in done.stdout, done.stderr
+def test_the_end_is_in_the_log_and_what_is_not_there_is_not_shown(run_gangrun, tmp_path):
+    """The end of the log was lost, with the traceback of a task that had written much."""
+    end = "echo LASTLINE; echo Traceback >&2; exit 3"
+    done = run_gangrun("run", "--log-limit", "1m", "-r", "worker:1", "--", "sh", "-c", WRITES.format(end=end), cwd=tmp_path)
+    assert done.status != 0 and "worker:0 | LASTLINE\n" in done.stdout and "| Traceback\n" in done.stderr, done.stderr
+    kept = run_gangrun("logs", "last", "worker:0")
+    assert kept.stdout.endswith("\nLASTLINE\n") and kept.stdout.count("lines are missing here") == 1
+    shown = [int(line.split()[0]) for line in kept.stdout.splitlines() if line.endswith("345678")]
+    (gap,) = [at for at in range(1, len(shown)) if shown[at] != shown[at - 1] + 1]
+    assert shown[0] == 0 and shown[-1] == 39999 and shown[gap] - shown[gap - 1] - 1 == 40000 - len(shown)
     warnings = [line for line in done.stderr.splitlines() if "the log of worker:0 is incomplete" in line]
     assert warnings and all(line.endswith("log_limit (1 MiB) is reached; what the log lacks is not shown here either") for line in warnings)
 
 
 def test_lines_of_both_streams_are_counted_together(run_gangrun, tmp_path):
-    end = "i=0; while [ $i -lt 1000 ]; do echo error $i; i=$((i+1)); done >&2"
+    end = "i=0; while [ $i -lt 9000 ]; do echo error $i; i=$((i+1)); done >&2"
     done = run_gangrun("run", "--log-limit", "1m", "-r", "worker:1", "--", "sh", "-c", WRITES.format(end=end + "; exit 3"), cwd=tmp_path)
     assert done.status != 0, done
     status = json.loads(run_gangrun("status", "last", "--json").stdout)
     lost = int(status["tasks"][0]["incomplete_log"].split()[0])
     logs = Path(status["folder"], "logs")
     kept = (logs / "worker-0.out").read_bytes().count(b"345678\n")  # all room is taken when the errors begin
-    assert kept + lost == 41000
+    assert kept + (logs / "worker-0.err").read_bytes().count(b"error ") + lost == 49000
+    assert (logs / "worker-0.err").read_bytes().endswith(b"error 8999\n")
     assert done.stderr.count("is incomplete: log_limit (1 MiB) is reached") == 1
     assert done.stderr.count("lines could not be kept") == 1
     why = run_gangrun("why", "last").stdout
@@ -53,7 +61,8 @@ def test_earlier_runs_count(run_gangrun, home, tmp_path):
     assert done.status == 0, done
     (log,) = (home / "jobs").glob("*/logs/worker-0.out")
     text = log.read_bytes()
-    assert len(text) < (1 << 20) + 200
+    assert len(text) < 1 << 20
+    assert text.count(b"19999 0123") == 2, "the end of each run"
     (task,) = json.loads(run_gangrun("status", "last", "--json").stdout)["tasks"]
     lost = int(task["incomplete_log"].split()[0])
     assert lost == 40000 - text.count(b"345678\n"), task

@@ -125,6 +125,28 @@ def test_people_wait_for_no_native_stack_that_is_not_shown(gangrun, home, job, p
     assert (tmp_path / "asked").exists()
 
 
+def test_the_want_of_py_spy_is_told_once_where_only_the_interpreter_is_seen(gangrun, home, tmp_path, programs):
+    programs(eu_stack=EU_STACK)
+    python = tmp_path / "alone/python3"  # no py-spy is beside it
+    python.parent.mkdir()
+    python.symlink_to(os.path.realpath(sys.executable))
+    (tmp_path / "task.py").write_text(WAITS)
+    there = tmp_path / "there"
+    there.mkdir()
+    started = subprocess.run([gangrun, "run", "--detach", "-r", "worker:2", "--", python, "task.py", str(there)], cwd=tmp_path,
+                             env=os.environ | {"GANGRUN_HOME": str(home), "PATH": f"{tmp_path}/bin"}, timeout=LIMIT_S, text=True, capture_output=True)
+    assert started.returncode == 0, started.stderr
+    try:
+        wait_until(lambda: len(list(there.iterdir())) == 2, "the tasks", LIMIT_S)
+        seen = command(gangrun, home, "stacks", "last", "--timeout", "40s")
+        hint = "Python's own stacks need py-spy where the tasks run: pip install 'gangrun[stacks]'\n"
+        assert seen.stdout.endswith("\n\n" + hint) and seen.stdout.count(hint) == 1, seen
+        tasks = json.loads(command(gangrun, home, "stacks", "last", "--timeout", "40s", "--json").stdout)["tasks"]
+        assert [task["processes"][0]["needs_py_spy"] for task in tasks] == [True, True]
+    finally:
+        command(gangrun, home, "kill", "--now", "last")
+
+
 def test_one_task_may_be_named_and_one_that_is_not_there_is_told(gangrun, home, job):
     seen = command(gangrun, home, "stacks", job, "worker:1", "worker:7", "--timeout", "40s", "--json")
     assert seen.returncode == 0, seen.stderr
@@ -150,7 +172,7 @@ def test_of_a_stopped_process_it_is_told_that_it_stands(gangrun, home, job):
     (["last", "--timeout", "soon"], "--timeout"),
     (["last", "worker"], "worker"),
     (["no-such-job"], "no-such-job"),
-    (["last", "worker:9"], "has no task worker:9"),
+    (["last", "worker:9"], "has no task worker:9; it has worker:0, worker:1, worker:2"),
 ])
 def test_wrong_input_is_named(gangrun, home, job, words, said):
     refused = command(gangrun, home, "stacks", *words)

@@ -57,6 +57,7 @@ RULES = [
     Rule(r"(?<!= )(?<!operator )\bdelete\b", "an owner that deletes by itself", cpp, "delete a;", bare=True),
     Rule(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b|(?<![\w.>])sleep\s*\(", "a wait on a condition with a deadline",
          cpp, "std::this_thread::sleep_for(1s);", bare=True),
+    Rule(r"\bpoll\s*\(\s*(nullptr|NULL|0)\b", "base::pause_for()", cpp, "::poll(nullptr, 0, 5)", bare=True),
     Rule(r"\bstd::regex\b|<regex>", "a small parser, or base/strings.h", cpp, "std::regex r;", bare=True),
     Rule(r"\bvolatile\b(?!\s+(std::)?sig_atomic_t)", "std::atomic", cpp, "volatile int x;", bare=True),
     Rule(r"(?<![\w.>])(std::)?(system|popen)\s*\(", "process/, without a shell", cpp, "system(text);", bare=True),
@@ -109,6 +110,7 @@ ALLOWED = {
     ('"pytorch"', "src/job/spec.h"): "that is where they are",
     ('"pytorch"', "src/job/choice.cc"): "what others call them",
     ('"pytorch"', "src/yarn/tensorflow_trial.cc"): "a module of Python",
+    ("::poll(nullptr, 0, 5)", "src/base/pause.cc"): "that is pause_for()",
     ('"USR1"', "src/job/spec.h"): "that is where they are",
     ("std::get_if<A>(&x)", "src/kubernetes/login.cc"): "a plugin is a program: it alone is waited for",
 }

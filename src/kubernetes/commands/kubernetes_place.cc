@@ -52,7 +52,6 @@ base::Error told_of_tasks(const base::Error& error, const client::RunOptions& op
 }  // namespace
 
 client::Place kubernetes_place() {
-  constexpr std::string_view kNoRegistry = "pods do not connect to the master";
   const auto run = [](job::JobSpec spec, const client::RunOptions& options,
                       client::Context& context) {
     return run_on_kubernetes({.spec = std::move(spec)}, options, context);
@@ -62,8 +61,7 @@ client::Place kubernetes_place() {
   };
   return {.rules = pods::kubernetes_rules(),
           .launch = {.run = run,
-                     .refused_flags = {{client::RunFlag::kHost, kNoRegistry},
-                                       {client::RunFlag::kServeTls, kNoRegistry}},
+                     .why_no_hosting_flags = "pods do not connect to the master",
                      .check = check,
                      .explain = told_of_tasks,
                      // Nobody follows the lines of a detached job there but who asks for them.

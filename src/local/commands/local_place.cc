@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/format.h"
 #include "client/agent_program.h"
 #include "client/fail.h"
 #include "client/run_session.h"
@@ -38,7 +39,7 @@ Result<> check_machine(const job::JobSpec& spec, const client::RunOptions& optio
   GANGRUN_TRY(check_on_this_machine(spec, this_machine(gpus), context.environment, context.folder));
   GANGRUN_TRY(check_images_of(spec, context.environment, {context.folder, home},
                               context.clock.now() + kImagesTimeout));
-  return check_hosts_of(spec, options.host);
+  return check_hosts_of(spec, options.value_of_place(client::kHostFlag));
 }
 
 // The parts of a job that this machine takes, whatever it has.
@@ -130,6 +131,11 @@ client::ExitStatus run_here(job::JobSpec spec, const client::RunOptions& options
   if (asks_for_memory_or_cores(plan->spec)) {
     plan->more.emplace_back("not enforced", std::string(kNotEnforced));
   }
+  if (const std::string remark = outputs_remark(plan->spec); !remark.empty()) {
+    plan->where_tasks_work = base::format("{}; {}", context.folder, remark);
+    std::string& all = plan->launch.remark;
+    all += base::format("{}{}", all.empty() ? "" : "; ", remark);
+  }
   if (options.dry_run) return client::show_plan(*plan, options, context);
   auto agent = client::find_agent_of_this_version(context);
   if (!agent.ok()) return client::fail(context, agent.error(), client::ExitStatus::kCouldNotStart);
@@ -148,7 +154,7 @@ client::Place local_place() {
                           }};
   };
   return {.rules = local_rules(),
-          .launch = {.run = run_here, .backend = backend},
+          .launch = {.run = run_here, .backend = backend, .own_flags = client::hosting_flags()},
           .jobs = std::make_shared<const LocalJobs>(),
           .doctor = doctor};
 }

@@ -12,6 +12,7 @@
 #include "client/text.h"
 #include "job/units.h"
 #include "jobfile/container.h"
+#include "jobfile/place_rules.h"
 #include "local/host_network.h"
 #include "local/machine_gpus.h"
 #include "net/hosts.h"
@@ -163,6 +164,11 @@ bool asks_for_memory_or_cores(const job::JobSpec& spec) {
     }
     return false;
   });
+}
+
+std::string outputs_remark(const job::JobSpec& spec) {
+  if (!jobfile::find_asked(spec, jobfile::Feature::kOutputs)) return {};
+  return "what `outputs` names stays where the tasks write it; on this machine nothing is brought";
 }
 
 }  // namespace gangrun::local::commands

@@ -39,6 +39,10 @@ base::Result<> check_hosts_of(const job::JobSpec& spec, const std::optional<std:
 // Whether a task asks for more than the default, so that somebody may expect it to be limited.
 bool asks_for_memory_or_cores(const job::JobSpec& spec);
 
+// The sentence for somebody who names `outputs`, which are not brought from tasks here; empty: the
+// job names none.
+std::string outputs_remark(const job::JobSpec& spec);
+
 job::Gpus gpus_of_this_machine(const client::Context& context);
 
 }  // namespace gangrun::local::commands

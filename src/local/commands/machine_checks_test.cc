@@ -29,6 +29,20 @@ TEST(AsksForMemoryOrCores, OfAnyTaskThatIsNotAsUsual) {
   EXPECT_FALSE(asks_for_memory_or_cores(spec));
 }
 
+// `--output` had no effect here, and nothing said so.
+TEST(OutputsRemark, IsForAJobThatNamesOutputs) {
+  job::JobSpec spec;
+  spec.tasks.resize(2);
+  EXPECT_EQ(outputs_remark(spec), "");
+  spec.outputs.emplace();
+  EXPECT_EQ(outputs_remark(spec), "");
+  spec.outputs->emplace_back("model");
+  EXPECT_THAT(outputs_remark(spec), testing::HasSubstr("on this machine nothing is brought"));
+  spec.outputs.reset();
+  spec.tasks[1].outputs = {"model"};
+  EXPECT_NE(outputs_remark(spec), "");
+}
+
 using testing::AllOf;
 using testing::HasSubstr;
 

@@ -179,12 +179,10 @@ client::ExitStatus run_over_ssh(job::JobSpec spec, const client::RunOptions& opt
 }  // namespace
 
 client::Place ssh_place() {
-  constexpr std::string_view kThroughSsh = "agents reach the master through ssh";
   return {.rules = ssh::ssh_rules(),
           .launch = {.run = run_over_ssh,
                      .backend = backend,
-                     .refused_flags = {{client::RunFlag::kHost, kThroughSsh},
-                                       {client::RunFlag::kServeTls, kThroughSsh}}},
+                     .why_no_hosting_flags = "agents reach the master through ssh"},
           .jobs = std::make_shared<const SshJobs>(),
           .doctor = doctor};
 }

@@ -182,12 +182,10 @@ client::Doctor doctor() {
 }  // namespace
 
 client::Place yarn_place() {
-  constexpr std::string_view kElsewhere = "the master is not on this machine";
   return {.rules = yarn::yarn_rules(),
           .launch = {.run = run_on_yarn,
                      .has_master_here = false,
-                     .refused_flags = {{client::RunFlag::kHost, kElsewhere},
-                                       {client::RunFlag::kServeTls, kElsewhere}}},
+                     .why_no_hosting_flags = "the master is not on this machine"},
           .jobs = std::make_shared<const YarnJobs>(),
           .doctor = doctor};
 }
