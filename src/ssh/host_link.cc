@@ -329,7 +329,7 @@ void HostLink::on_first_message(const base::Json& json) {
                    limit_.reset();
                    callbacks_.on_up();
                  },
-                 [this](auto& /*other*/) { fail("is not understood: no hello came first"); },
+                 [this](const auto& /*other*/) { fail("is not understood: no hello came first"); },
              },
              *message);
 }

@@ -69,6 +69,8 @@ RULES = [
          "base/strings.h, base/format.h or the _r function", product, "atoi(text)", bare=True),
     Rule(r"\b(get_if|holds_alternative)\b", "std::visit with base::Overloaded that names every alternative", product,
          "std::get_if<A>(&x)", bare=True),
+    # For a value that may be changed, it is taken before a handler with const T&.
+    Rule(r"\]\s*\(auto&&? /\*", "const auto& for the other alternatives", cpp, "[](auto& /*other*/) {}"),
     Rule(r"[<>]=? *'[aA0]'|\b(is|to)(lower|upper|alpha|alnum|digit|xdigit)\b", "base/letters.h", product, "c >= 'a'"),
     Rule(r"\bstd::endl\b", "'\\n'", cpp, "out << std::endl;", bare=True),
     Rule(r"\b(steady|system)_clock::now\b", "the base::Clock that main hands down",
