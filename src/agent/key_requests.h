@@ -56,6 +56,9 @@ struct KeyRequest {
 // value that is too large.
 base::Result<KeyRequest> key_request(const net::HttpRequest& request, const KeyRun& run);
 
+// The answer to a request that is in error.
+net::HttpResponse key_refusal(const net::HttpRequest& request, const base::Error& error);
+
 // The answer to a request of a key; of a wait, one whose time is over.
 net::HttpResponse key_response(const KeyRequest& request, const wire::KeyAnswer& answer);
 // The same at a barrier. Says who has not come.

@@ -47,6 +47,9 @@ ProcessServer::ProcessServer(net::EventLoop& loop, base::Logger& logger, std::st
       relay_(std::move(relay)),
       server_(loop, options(max_body_bytes)) {
   server_.on_admission([this](const net::HttpRequest& request) { return refusal_of(request); });
+  // A connection that its process has closed has no owner any more.
+  server_.on_half_closed(
+      [this](const net::Peer& peer) { return objection_to(peer, port_).empty(); });
   server_.on_request([this](net::HttpRequest request, net::Responder responder) {
     on_request(std::move(request), std::move(responder));
   });

@@ -64,6 +64,7 @@ class Server {
   // Those of on_…(), where they are set.
   struct Hooks {
     Refuse admission;
+    std::function<bool(const Peer&)> half_closed;
     TellOfCrowd crowd;
     std::function<void(HttpRequest, Responder)> request;
     Refuse channel_request;
@@ -93,6 +94,11 @@ class Server {
   // Asked as soon as the head of a request is there: an answer refuses it and ends the connection,
   // whose body is not kept; none admits it. Without one, every head admits its connection.
   void on_admission(Refuse callback) { hooks_->admission = std::move(callback); }
+  // Asked where a client has ended its side of the connection before it has its answer, and again
+  // while it has none: whether it still waits. Without one, such a client has gone.
+  void on_half_closed(std::function<bool(const Peer&)> callback) {
+    hooks_->half_closed = std::move(callback);
+  }
   // Told once, when connections that have not been admitted are turned away or closed because there
   // are too many: how many there are, how many of one source, and that.
   void on_crowd(TellOfCrowd callback) { hooks_->crowd = std::move(callback); }

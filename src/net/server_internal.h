@@ -107,6 +107,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void read();
   void on_read(const ErrorCode& error, std::size_t size);
+  void stay_half_closed();
   void parse();
   void on_header();
   [[nodiscard]] bool admit(Server::Core& core);
