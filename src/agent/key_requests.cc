@@ -173,20 +173,35 @@ std::vector<job::TaskId> names_of(const std::vector<KeyRun::Group>& groups) {
   return names;
 }
 
-// "worker:2, worker:3 (1 of 2 processes) and 5 more"
-std::string who_has_not_come(const wire::BarrierAnswer& answer, const KeyRun& run) {
+// "; missing: worker:2, worker:3 (1 of 2 processes has come) and 5 more", or, where not all of them
+// are needed, "; 1 more of these is needed: …".
+std::string who_has_not_come(const wire::BarrierQuestion& question,
+                             const wire::BarrierAnswer& answer, const KeyRun& run) {
+  const std::ptrdiff_t needed = question.tasks - std::ssize(answer.come);
+  if (!question.tracked && needed <= 0) return {};
+  std::vector<job::TaskId> awaited = names_of(run.tracked);
+  if (!question.tracked) {
+    const auto others = names_of(run.others);
+    awaited.insert(awaited.end(), others.begin(), others.end());
+  }
   std::map<job::TaskId, int> partly;
   for (const auto& [task, processes] : answer.partly) partly[task] = processes;
   std::vector<std::string> missing;
   const std::set<job::TaskId> come(answer.come.begin(), answer.come.end());
-  for (const job::TaskId& task : names_of(run.tracked)) {
+  for (const job::TaskId& task : awaited) {
     if (!come.contains(task) && !partly.contains(task)) missing.push_back(job::to_string(task));
   }
   for (const auto& [task, processes] : partly) {
     missing.push_back(base::format("{} ({} of {} processes {} come)", job::to_string(task),
                                    processes, run.processes, processes == 1 ? "has" : "have"));
   }
-  return base::first_and_more(missing, kMaxNamedTasks);
+  if (missing.empty()) return {};
+  const std::string names = base::first_and_more(missing, kMaxNamedTasks);
+  if (question.tracked || std::ssize(missing) <= needed) {
+    return base::format("; missing: {}", names);
+  }
+  return base::format("; {} more of these {} needed: {}", needed, needed == 1 ? "is" : "are",
+                      names);
 }
 
 }  // namespace
@@ -203,11 +218,12 @@ KeyRun key_run_of(const wire::AgentConfig& config, const job::ClusterSpec& spec)
     const int count =
         addresses == spec.tasks.end() ? task.instances : static_cast<int>(addresses->second.size());
     run.all += count;
-    if (job::effective_policy(config.spec, task) != job::Policy::kTracked) continue;
-    run.tasks += count;
     const auto members = spec.members.find(task.type);
-    run.tracked.push_back(
-        {task.type, count, members == spec.members.end() ? std::vector<int>() : members->second});
+    const KeyRun::Group group{task.type, count,
+                              members == spec.members.end() ? std::vector<int>() : members->second};
+    const bool is_tracked = job::effective_policy(config.spec, task) == job::Policy::kTracked;
+    (is_tracked ? run.tracked : run.others).push_back(group);
+    if (is_tracked) run.tasks += count;
   }
   if (run.tasks == 0) run.tasks = 1;
   return run;
@@ -259,11 +275,10 @@ net::HttpResponse barrier_response(const KeyRequest& request, const wire::Barrie
                             request.barrier->name, base::count_text(request.barrier->tasks, "task"),
                             answer.ended));
   }
-  std::string sentence = base::format(
-      "barrier {}: {} of {} had come after {}", request.barrier->name, answer.come.size(),
-      base::count_text(request.barrier->tasks, "task"), base::to_words(request.wait));
-  const std::string missing = who_has_not_come(answer, run);
-  if (!missing.empty()) sentence += base::format("; missing: {}", missing);
+  std::string sentence =
+      base::format("barrier {}: {} of {} had come after {}{}", request.barrier->name,
+                   answer.come.size(), base::count_text(request.barrier->tasks, "task"),
+                   base::to_words(request.wait), who_has_not_come(*request.barrier, answer, run));
   if (std::ssize(answer.come) >= request.barrier->tasks) {
     sentence += ", but not all at once: some had given up before others came";
   }

@@ -31,7 +31,8 @@ struct KeyRun {
   // The tracked tasks of the generation: those that a barrier waits for where nothing else is said.
   int tasks = 1;
   std::vector<Group> tracked{};
-  int all = 1;  // with those that are not tracked
+  int all = 1;  // with those that are not tracked:
+  std::vector<Group> others{};
 };
 
 // The run of this task with this cluster spec.

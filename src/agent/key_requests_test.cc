@@ -179,6 +179,28 @@ TEST(KeyRequestsTest, ATimeOutNamesWhoHasNotCome) {
             "processes has come)\n");
 }
 
+// All that had not come were missing, though two of four are enough.
+TEST(KeyRequestsTest, ATimeOutSaysHowManyMoreAreNeededOfWhom) {
+  KeyRun some = run();
+  some.others = {{"board", 1, {}}};
+  const auto told = [&](const char* tasks, std::vector<job::TaskId> come) {
+    const auto barrier =
+        *key_request(request("POST", "/barrier/b", {{"tasks", tasks}, {"timeout", "2"}}), some);
+    return barrier_response(barrier, {.round = 1, .come = std::move(come)}, some).body;
+  };
+  EXPECT_EQ(told("2", {{"worker", 0}}),
+            "barrier b: 1 of 2 tasks had come after 2.0 s; 1 more of these is needed: worker:1, "
+            "worker:2, board:0\n");
+  EXPECT_EQ(told("3", {{"board", 0}}),
+            "barrier b: 1 of 3 tasks had come after 2.0 s; 2 more of these are needed: worker:0, "
+            "worker:1, worker:2\n");
+  EXPECT_EQ(told("4", {{"worker", 0}, {"worker", 2}}),
+            "barrier b: 2 of 4 tasks had come after 2.0 s; missing: worker:1, board:0\n");
+  EXPECT_EQ(told("1", {{"worker", 0}}),
+            "barrier b: 1 of 1 task had come after 2.0 s, but not all at once: some had given up "
+            "before others came\n");
+}
+
 TEST(KeyRequestsTest, ATimeOutSaysWhereAllHadComeAndNotAtOnce) {
   const auto barrier = *read("POST", "/barrier/b", {{"timeout", "2"}});
   const wire::BarrierAnswer answer{.round = 1,
@@ -218,6 +240,7 @@ TEST(KeyRequestsTest, TheRunKnowsWhoIsTracked) {
   EXPECT_EQ(found.processes, 2);
   EXPECT_EQ(found.tasks, 2);
   EXPECT_EQ(found.all, 3);
+  EXPECT_EQ(found.others.front().type, "board");
   const auto late =
       barrier_response(*key_request(request("POST", "/barrier/b"), found), {.round = 1}, found);
   EXPECT_THAT(late.body, HasSubstr("missing: worker:0, worker:5"));
