@@ -23,7 +23,9 @@ constexpr std::string_view kKeys = "/kv";
 constexpr std::string_view kBarriers = "/barrier/";
 constexpr int kOk = 200;
 constexpr int kNotFound = 404;
+constexpr int kMethodNotAllowed = 405;
 constexpr int kGone = 410;
+constexpr int kTooLarge = 413;
 constexpr int kTimeIsOver = 504;
 constexpr std::size_t kMaxNamedTasks = 20;
 
@@ -70,14 +72,27 @@ base::Error not_a_key(std::string_view text) {
       base::format("{}: must be {}", base::printable(text), wire::kKeyForm));
 }
 
-base::Error other_method(const net::HttpRequest& request, std::string_view allowed) {
-  return base::invalid_argument(base::format("{} {}: the methods here are {}",
-                                             base::printable(request.method),
-                                             base::printable(request.path), allowed));
+bool is_list(std::string_view path) { return path == kKeys || path == "/kv/"; }
+
+// A HEAD is a GET whose answer has no body.
+bool is_get(const net::HttpRequest& request) {
+  return request.method == "GET" || request.method == "HEAD";
+}
+
+// The methods of what is at a path; none: nothing is.
+std::vector<std::string> methods_at(std::string_view path) {
+  if (is_list(path)) return {"GET", "HEAD"};
+  if (path.starts_with("/kv/")) return {"GET", "HEAD", "PUT", "DELETE"};
+  if (path.starts_with(kBarriers)) return {"POST"};
+  return {};
+}
+
+bool is_other_method(const net::HttpRequest& request) {
+  const auto methods = methods_at(request.path);
+  return !methods.empty() && std::ranges::find(methods, request.method) == methods.end();
 }
 
 base::Result<KeyRequest> list_request(const net::HttpRequest& request) {
-  if (request.method != "GET") return other_method(request, "GET");
   GANGRUN_TRY(only(request, {"prefix", "after"}));
   wire::KeyQuestion question{.action = KeyAction::kList};
   for (const auto& [name, text] : request.query) {
@@ -92,7 +107,7 @@ base::Result<KeyRequest> one_key_request(const net::HttpRequest& request, std::s
   if (!wire::is_key(key)) return not_a_key(key);
   KeyRequest asked{.key = wire::KeyQuestion{.key = std::move(key), .attempt = run.attempt}};
   wire::KeyQuestion& question = *asked.key;
-  if (request.method == "GET") {
+  if (is_get(request)) {
     GANGRUN_TRY(only(request, {"wait"}));
     const auto wait = request.query.find("wait");
     question.action = wait == request.query.end() ? KeyAction::kGet : KeyAction::kWait;
@@ -112,7 +127,6 @@ base::Result<KeyRequest> one_key_request(const net::HttpRequest& request, std::s
     question.value = request.body;
     return asked;
   }
-  if (request.method != "DELETE") return other_method(request, "GET, PUT and DELETE");
   question.action = KeyAction::kDelete;
   return asked;
 }
@@ -120,7 +134,6 @@ base::Result<KeyRequest> one_key_request(const net::HttpRequest& request, std::s
 base::Result<KeyRequest> barrier_request(const net::HttpRequest& request, std::string name,
                                          const KeyRun& run) {
   if (!wire::is_key(name)) return not_a_key(name);
-  if (request.method != "POST") return other_method(request, "POST");
   GANGRUN_TRY(only(request, {"tasks", "timeout", "process"}));
   KeyRequest asked{.barrier = wire::BarrierQuestion{.name = std::move(name),
                                                     .generation = run.generation,
@@ -160,20 +173,35 @@ std::vector<job::TaskId> names_of(const std::vector<KeyRun::Group>& groups) {
   return names;
 }
 
-// "worker:2, worker:3 (1 of 2 processes) and 5 more"
-std::string who_has_not_come(const wire::BarrierAnswer& answer, const KeyRun& run) {
+// "; missing: worker:2, worker:3 (1 of 2 processes has come) and 5 more", or, where not all of them
+// are needed, "; 1 more of these is needed: …".
+std::string who_has_not_come(const wire::BarrierQuestion& question,
+                             const wire::BarrierAnswer& answer, const KeyRun& run) {
+  const std::ptrdiff_t needed = question.tasks - std::ssize(answer.come);
+  if (!question.tracked && needed <= 0) return {};
+  std::vector<job::TaskId> awaited = names_of(run.tracked);
+  if (!question.tracked) {
+    const auto others = names_of(run.others);
+    awaited.insert(awaited.end(), others.begin(), others.end());
+  }
   std::map<job::TaskId, int> partly;
   for (const auto& [task, processes] : answer.partly) partly[task] = processes;
   std::vector<std::string> missing;
   const std::set<job::TaskId> come(answer.come.begin(), answer.come.end());
-  for (const job::TaskId& task : names_of(run.tracked)) {
+  for (const job::TaskId& task : awaited) {
     if (!come.contains(task) && !partly.contains(task)) missing.push_back(job::to_string(task));
   }
   for (const auto& [task, processes] : partly) {
     missing.push_back(base::format("{} ({} of {} processes {} come)", job::to_string(task),
                                    processes, run.processes, processes == 1 ? "has" : "have"));
   }
-  return base::first_and_more(missing, kMaxNamedTasks);
+  if (missing.empty()) return {};
+  const std::string names = base::first_and_more(missing, kMaxNamedTasks);
+  if (question.tracked || std::ssize(missing) <= needed) {
+    return base::format("; missing: {}", names);
+  }
+  return base::format("; {} more of these {} needed: {}", needed, needed == 1 ? "is" : "are",
+                      names);
 }
 
 }  // namespace
@@ -190,11 +218,12 @@ KeyRun key_run_of(const wire::AgentConfig& config, const job::ClusterSpec& spec)
     const int count =
         addresses == spec.tasks.end() ? task.instances : static_cast<int>(addresses->second.size());
     run.all += count;
-    if (job::effective_policy(config.spec, task) != job::Policy::kTracked) continue;
-    run.tasks += count;
     const auto members = spec.members.find(task.type);
-    run.tracked.push_back(
-        {task.type, count, members == spec.members.end() ? std::vector<int>() : members->second});
+    const KeyRun::Group group{task.type, count,
+                              members == spec.members.end() ? std::vector<int>() : members->second};
+    const bool is_tracked = job::effective_policy(config.spec, task) == job::Policy::kTracked;
+    (is_tracked ? run.tracked : run.others).push_back(group);
+    if (is_tracked) run.tasks += count;
   }
   if (run.tasks == 0) run.tasks = 1;
   return run;
@@ -202,7 +231,12 @@ KeyRun key_run_of(const wire::AgentConfig& config, const job::ClusterSpec& spec)
 
 base::Result<KeyRequest> key_request(const net::HttpRequest& request, const KeyRun& run) {
   const std::string_view path = request.path;
-  if (path == kKeys || path == "/kv/") return list_request(request);
+  if (is_other_method(request)) {
+    return base::invalid_argument(
+        base::format("{} {}: the methods here are {}", base::printable(request.method),
+                     base::printable(path), base::join(methods_at(path), ", ")));
+  }
+  if (is_list(path)) return list_request(request);
   if (path.starts_with("/kv/")) {
     return one_key_request(request, request.path.substr(kKeys.size() + 1), run);
   }
@@ -241,15 +275,24 @@ net::HttpResponse barrier_response(const KeyRequest& request, const wire::Barrie
                             request.barrier->name, base::count_text(request.barrier->tasks, "task"),
                             answer.ended));
   }
-  std::string sentence = base::format(
-      "barrier {}: {} of {} had come after {}", request.barrier->name, answer.come.size(),
-      base::count_text(request.barrier->tasks, "task"), base::to_words(request.wait));
-  const std::string missing = who_has_not_come(answer, run);
-  if (!missing.empty()) sentence += base::format("; missing: {}", missing);
+  std::string sentence =
+      base::format("barrier {}: {} of {} had come after {}{}", request.barrier->name,
+                   answer.come.size(), base::count_text(request.barrier->tasks, "task"),
+                   base::to_words(request.wait), who_has_not_come(*request.barrier, answer, run));
   if (std::ssize(answer.come) >= request.barrier->tasks) {
     sentence += ", but not all at once: some had given up before others came";
   }
   return key_error(kTimeIsOver, sentence);
+}
+
+net::HttpResponse key_refusal(const net::HttpRequest& request, const base::Error& error) {
+  if (is_other_method(request)) {
+    net::HttpResponse response = key_error(kMethodNotAllowed, error.message);
+    response.headers.add("Allow", base::format("{}", base::join(methods_at(request.path), ", ")));
+    return response;
+  }
+  const bool is_too_large = error.code == base::Code::kResourceExhausted;
+  return key_error(is_too_large ? kTooLarge : net::status_of(error.code), error.message);
 }
 
 net::HttpResponse key_error(int status, std::string_view sentence) {

@@ -31,7 +31,8 @@ struct KeyRun {
   // The tracked tasks of the generation: those that a barrier waits for where nothing else is said.
   int tasks = 1;
   std::vector<Group> tracked{};
-  int all = 1;  // with those that are not tracked
+  int all = 1;  // with those that are not tracked:
+  std::vector<Group> others{};
 };
 
 // The run of this task with this cluster spec.
@@ -55,6 +56,9 @@ struct KeyRequest {
 // An error of kInvalidArgument names what is wrong; kNotFound: another path; kResourceExhausted: a
 // value that is too large.
 base::Result<KeyRequest> key_request(const net::HttpRequest& request, const KeyRun& run);
+
+// The answer to a request that is in error.
+net::HttpResponse key_refusal(const net::HttpRequest& request, const base::Error& error);
 
 // The answer to a request of a key; of a wait, one whose time is over.
 net::HttpResponse key_response(const KeyRequest& request, const wire::KeyAnswer& answer);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/format.h"
+
 namespace gangrun::agent {
 namespace {
 
@@ -90,7 +92,7 @@ TEST(KeyRequestsTest, WhatIsWrongIsNamed) {
   const std::vector<Case> cases{
       {request("GET", "/kv/" + std::string(201, 'k')), "from 1 to 200 printable"},
       {request("GET", "/kv/a b"), "a b: must be"},
-      {request("POST", "/kv/a"), "GET, PUT and DELETE"},
+      {request("POST", "/kv/a"), "POST /kv/a: the methods here are GET, HEAD, PUT, DELETE"},
       {request("PUT", "/kv"), "the methods here are GET"},
       {request("GET", "/kv/a", {{"wait", "soon"}}), "wait=soon: must be seconds"},
       {request("GET", "/kv/a", {{"wait", "-1"}}), "wait=-1"},
@@ -115,6 +117,27 @@ TEST(KeyRequestsTest, WhatIsWrongIsNamed) {
   EXPECT_TRUE(read("PUT", "/kv/a", {}, std::string(wire::kMaxValueBytes, 'x')).ok());
   const auto large = read("PUT", "/kv/a", {}, std::string(wire::kMaxValueBytes + 1, 'x'));
   EXPECT_EQ(large.error().code, base::Code::kResourceExhausted);
+}
+
+// It was a 400, without the methods in the head.
+TEST(KeyRequestsTest, AnotherMethodIsToldThose) {
+  const auto refusal = [](const net::HttpRequest& asked) {
+    const auto response = key_refusal(asked, key_request(asked, run()).error());
+    return base::format("{} {}", response.status, response.headers.get("Allow").value_or("-"));
+  };
+  EXPECT_EQ(refusal(request("POST", "/kv/a")), "405 GET, HEAD, PUT, DELETE");
+  EXPECT_EQ(refusal(request("PATCH", "/kv")), "405 GET, HEAD");
+  EXPECT_EQ(refusal(request("HEAD", "/barrier/b")), "405 POST");
+  EXPECT_EQ(refusal(request("POST", "/kv/a b")), "405 GET, HEAD, PUT, DELETE");
+  EXPECT_EQ(refusal(request("GET", "/kv/a b")), "400 -");
+  EXPECT_EQ(refusal(request("POST", "/")), "404 -");
+  EXPECT_EQ(refusal(request("PUT", "/kv/a", {}, std::string(wire::kMaxValueBytes + 1, 'x'))),
+            "413 -");
+}
+
+TEST(KeyRequestsTest, AHeadIsAGet) {
+  EXPECT_EQ(read("HEAD", "/kv/a")->key->action, KeyAction::kGet);
+  EXPECT_EQ(read("HEAD", "/kv")->key->action, KeyAction::kList);
 }
 
 // It waited for its whole time, and the master was asked again and again without a pause.
@@ -156,6 +179,28 @@ TEST(KeyRequestsTest, ATimeOutNamesWhoHasNotCome) {
             "processes has come)\n");
 }
 
+// All that had not come were missing, though two of four are enough.
+TEST(KeyRequestsTest, ATimeOutSaysHowManyMoreAreNeededOfWhom) {
+  KeyRun some = run();
+  some.others = {{"board", 1, {}}};
+  const auto told = [&](const char* tasks, std::vector<job::TaskId> come) {
+    const auto barrier =
+        *key_request(request("POST", "/barrier/b", {{"tasks", tasks}, {"timeout", "2"}}), some);
+    return barrier_response(barrier, {.round = 1, .come = std::move(come)}, some).body;
+  };
+  EXPECT_EQ(told("2", {{"worker", 0}}),
+            "barrier b: 1 of 2 tasks had come after 2.0 s; 1 more of these is needed: worker:1, "
+            "worker:2, board:0\n");
+  EXPECT_EQ(told("3", {{"board", 0}}),
+            "barrier b: 1 of 3 tasks had come after 2.0 s; 2 more of these are needed: worker:0, "
+            "worker:1, worker:2\n");
+  EXPECT_EQ(told("4", {{"worker", 0}, {"worker", 2}}),
+            "barrier b: 2 of 4 tasks had come after 2.0 s; missing: worker:1, board:0\n");
+  EXPECT_EQ(told("1", {{"worker", 0}}),
+            "barrier b: 1 of 1 task had come after 2.0 s, but not all at once: some had given up "
+            "before others came\n");
+}
+
 TEST(KeyRequestsTest, ATimeOutSaysWhereAllHadComeAndNotAtOnce) {
   const auto barrier = *read("POST", "/barrier/b", {{"timeout", "2"}});
   const wire::BarrierAnswer answer{.round = 1,
@@ -195,6 +240,7 @@ TEST(KeyRequestsTest, TheRunKnowsWhoIsTracked) {
   EXPECT_EQ(found.processes, 2);
   EXPECT_EQ(found.tasks, 2);
   EXPECT_EQ(found.all, 3);
+  EXPECT_EQ(found.others.front().type, "board");
   const auto late =
       barrier_response(*key_request(request("POST", "/barrier/b"), found), {.round = 1}, found);
   EXPECT_THAT(late.body, HasSubstr("missing: worker:0, worker:5"));

@@ -8,7 +8,6 @@ namespace gangrun::agent {
 
 namespace {
 
-constexpr int kTooLarge = 413;
 // A value that is somewhat too large is read all the same: who is still sending when he is refused
 // sees a broken connection instead of the reason.
 constexpr std::size_t kMaxBodyBytes = 4 * wire::kMaxValueBytes;
@@ -38,9 +37,7 @@ void Keys::begin_run(const wire::AgentConfig& config, const job::ClusterSpec& sp
 void Keys::on_request(KeyTicket ticket, const net::HttpRequest& request) {
   auto asked = key_request(request, relay_.run());
   if (asked.ok()) return relay_.request(ticket, *std::move(asked), loop_.now());
-  const bool is_too_large = asked.error().code == base::Code::kResourceExhausted;
-  server_.answer(ticket, key_error(is_too_large ? kTooLarge : net::status_of(asked.error().code),
-                                   asked.error().message));
+  server_.answer(ticket, key_refusal(request, asked.error()));
 }
 
 void Keys::answer(KeyTicket ticket, net::HttpResponse response) {

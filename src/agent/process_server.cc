@@ -12,7 +12,7 @@ namespace gangrun::agent {
 
 namespace {
 
-// A process asks one thing at a time; connections of others are refused after their first request.
+// A process asks one thing at a time; connections of others are refused as they come.
 constexpr std::size_t kMaxConnections = 1024;
 constexpr int kForbidden = 403;
 
@@ -46,7 +46,10 @@ ProcessServer::ProcessServer(net::EventLoop& loop, base::Logger& logger, std::st
       name_(std::move(name)),
       relay_(std::move(relay)),
       server_(loop, options(max_body_bytes)) {
-  server_.on_admission([this](const net::HttpRequest& request) { return refusal_of(request); });
+  server_.on_arrival([this](const net::Peer& peer) { return refusal_of(peer); });
+  // A connection that its process has closed has no owner any more.
+  server_.on_half_closed(
+      [this](const net::Peer& peer) { return objection_to(peer, port_).empty(); });
   server_.on_request([this](net::HttpRequest request, net::Responder responder) {
     on_request(std::move(request), std::move(responder));
   });
@@ -69,11 +72,11 @@ void ProcessServer::on_request(net::HttpRequest request, net::Responder responde
   wait_for_time();
 }
 
-std::optional<net::HttpResponse> ProcessServer::refusal_of(const net::HttpRequest& request) {
-  const std::string objection = objection_to(request.peer, port_);
+std::optional<net::HttpResponse> ProcessServer::refusal_of(const net::Peer& peer) {
+  const std::string objection = objection_to(peer, port_);
   if (objection.empty()) return std::nullopt;
   if (!std::exchange(told_refusal_, true)) {
-    logger_.warning("{}: refused {}: {}", name_, request.peer.address, objection);
+    logger_.warning("{}: refused {}: {}", name_, peer.address, objection);
   }
   return net::HttpResponse{
       kForbidden,

@@ -46,7 +46,7 @@ class ProcessServer {
 
  private:
   void on_request(net::HttpRequest request, net::Responder responder);
-  [[nodiscard]] std::optional<net::HttpResponse> refusal_of(const net::HttpRequest& request);
+  [[nodiscard]] std::optional<net::HttpResponse> refusal_of(const net::Peer& peer);
 
   net::EventLoop& loop_;
   base::Logger& logger_;

@@ -168,8 +168,6 @@ std::string explain(const client::Command* command, const CLI::ParseError& error
   std::replace(text.begin(), text.end(), '\n', ' ');
   if (error.get_name() == "ArgumentMismatch") {
     text = base::format("{} needs a value", text.substr(0, text.find(':')));
-  } else if (error.get_name() == "RequiredError") {
-    text = base::format("{} is missing", text.substr(0, text.find(' ')));
   }
   return text + see_help(command);
 }
@@ -271,9 +269,10 @@ client::ExitStatus act_on(const std::vector<std::string>& given, client::Context
   app.set_help_flag("-h,--help");
   app.allow_extras();
   app.require_subcommand(0, 1);  // a later word may be a task type with a command's name
-  // Everything after the first "--" is the user's command, whatever it looks like.
+  // Nothing after the first "--" is a flag, whatever it looks like.
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   const std::vector<std::string> own(arguments.begin(), end);
+  const std::vector<std::string> behind(end == arguments.end() ? end : end + 1, arguments.end());
   for (const client::Command& one : all.commands) {
     CLI::App& command = *app.add_subcommand(one.name);
     // The library takes a millisecond for the flags of all commands: it gets those of each that is
@@ -306,12 +305,11 @@ client::ExitStatus act_on(const std::vector<std::string>& given, client::Context
                         end == arguments.end() ? own : std::vector<std::string>());
   }
   if (command == nullptr) return bad_usage(context, "no command" + see_help(nullptr));
-  if (end != arguments.end()) {
-    if (command->rest == nullptr) {
-      return bad_usage(context, base::format("{} takes no command after --", command->name));
-    }
-    command->rest->assign(end + 1, arguments.end());
-  }
+  const bool has_rest = command->rest != nullptr;
+  const auto taken = take_words(*app.get_subcommands().front(), *command,
+                                has_rest ? std::vector<std::string>() : behind);
+  if (!taken.ok()) return bad_usage(context, taken.error().message + see_help(command));
+  if (has_rest) *command->rest = behind;
   find_jobs(*command, context);
   return command->action(context);
 }

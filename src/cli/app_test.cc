@@ -223,6 +223,25 @@ TEST(CommandLine, TheWordsAfterTwoDashesAreTheUsers) {
   EXPECT_THAT(test.out(), HasSubstr("true --help --"));
 }
 
+// `gangrun logs JOB -- worker:0` was refused.
+TEST(CommandLine, TwoDashesEndTheFlagsWhereNoCommandFollows) {
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{"completion", "--", "tcsh"}, "'tcsh' is not a shell"},
+      {{"barrier", "b", "--", "z"}, "unexpected argument 'z'; see gangrun barrier --help"},
+      {{"ps", "--", "--json"}, "unexpected argument '--json'; see gangrun ps --help"},
+      {{"logs", "x", "--", "worker"}, "'worker'"},
+      {{"barrier", "--"}, "NAME is missing; see gangrun barrier --help"},
+      {{"barrier", "--timeout", "soon", "--", "-b"}, "'soon'"}};
+  for (const auto& [arguments, told] : cases) {
+    client::TestContext test;
+    EXPECT_EQ(run_command_line(arguments, test.context()), client::ExitStatus::kBadInput)
+        << test.err();
+    EXPECT_THAT(test.err(), HasSubstr(told));
+  }
+  client::TestContext test;
+  EXPECT_EQ(run_command_line({"ps", "--"}, test.context()), client::ExitStatus::kSuccess);
+}
+
 TEST(CommandLine, ThePythonPackageAsksForThePlaceOfJobsThatNameNone) {
   client::TestContext test(places::all());
   client::Context& context = test.context();

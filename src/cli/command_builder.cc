@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/overloaded.h"
 #include "cli/help.h"
+#include "job/units.h"
 
 namespace gangrun::cli {
 
@@ -24,13 +25,11 @@ CLI::Option* add_optional(CLI::App& app, const std::string& name,
 
 void add_arguments(CLI::App& app, const client::Command& command) {
   for (const client::Word& word : command.words) {
-    CLI::Option* option = std::visit(
-        base::Overloaded{[&](std::optional<std::string>* target) {
-                           return add_optional(app, name_of(word), *target);
-                         },
-                         [&](auto* target) { return app.add_option(name_of(word), *target); }},
-        word.target);
-    option->required(word.is_needed);
+    std::visit(base::Overloaded{[&](std::optional<std::string>* target) {
+                                  add_optional(app, name_of(word), *target);
+                                },
+                                [&](auto* target) { app.add_option(name_of(word), *target); }},
+               word.target);
   }
   for (const client::Flag& flag : command.flags) {
     std::visit(
@@ -78,6 +77,26 @@ base::Result<std::vector<std::string>> clear_words(const client::Command& comman
     clear.push_back(value);
   }
   return clear;
+}
+
+base::Result<> take_words(const CLI::App& app, const client::Command& command,
+                          const std::vector<std::string>& behind) {
+  auto next = behind.begin();
+  for (const client::Word& word : command.words) {
+    const bool is_given = app.count(name_of(word)) > 0;
+    if (next != behind.end() && (!is_given || is_list(word))) {
+      std::visit(base::Overloaded{[&](std::vector<std::string>* target) {
+                                    target->insert(target->end(), next, behind.end());
+                                    next = behind.end();
+                                  },
+                                  [&](auto* target) { *target = *next++; }},
+                 word.target);
+    } else if (word.is_needed && !is_given) {
+      return base::invalid_argument(base::format("{} is missing", name_of(word)));
+    }
+  }
+  if (next == behind.end()) return {};
+  return base::invalid_argument(base::format("unexpected argument {}", job::in_quotes(*next)));
 }
 
 }  // namespace gangrun::cli

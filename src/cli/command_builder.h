@@ -22,4 +22,9 @@ void add_arguments(CLI::App& app, const client::Command& command);
 base::Result<std::vector<std::string>> clear_words(const client::Command& command,
                                                    const std::vector<std::string>& words);
 
+// Gives the words behind "--", which are no flags whatever they look like, to the words of the
+// command that the library has read no value for. An error: there are too many, or one is missing.
+base::Result<> take_words(const CLI::App& app, const client::Command& command,
+                          const std::vector<std::string>& behind);
+
 }  // namespace gangrun::cli

@@ -96,6 +96,28 @@ TEST_F(CommandBuilderTest, AnOptionalWordThatIsNotGivenIsNone) {
   EXPECT_EQ(given_.value, std::nullopt);
 }
 
+TEST_F(CommandBuilderTest, WordsBehindTheDashesComeAfterThoseBefore) {
+  parse({"wine"});
+  ASSERT_TRUE(take_words(app_, command_, {"--json"}).ok());
+  EXPECT_EQ(given_.job, "wine");
+  EXPECT_EQ(given_.value, "--json");
+  EXPECT_FALSE(given_.json);
+  EXPECT_EQ(take_words(app_, command_, {"v", "more"}).error().message,
+            "unexpected argument 'more'");
+}
+
+TEST_F(CommandBuilderTest, AListHasTheWordsOfBothSides) {
+  std::vector<std::string> jobs;
+  const client::Command command{
+      .name = "test", .summary = "Test.", .words = {{"JOB", &jobs, true}}};
+  CLI::App app{"Test.", "test"};
+  add_arguments(app, command);
+  EXPECT_EQ(take_words(app, command, {}).error().message, "JOB... is missing");
+  app.parse(std::vector<std::string>{"a"});
+  ASSERT_TRUE(take_words(app, command, {"b", "-c"}).ok());
+  EXPECT_THAT(jobs, ElementsAre("a", "b", "-c"));
+}
+
 TEST_F(CommandBuilderTest, AnOptionalWordIsOne) {
   parse({"", "[a,b]"});
   EXPECT_EQ(given_.job, "");

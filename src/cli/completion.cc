@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "cli/commands.h"
 #include "cli/explain.h"
 #include "cli/help.h"
@@ -35,8 +36,16 @@ std::vector<std::string> programs_of(const client::Command& program) {
 // How a value is completed.
 enum class Kind { kNothing, kFile, kFolder, kJob, kTask, kChoice };
 
+// The choices of a value. "TYPE" stands for others.
+std::vector<std::string> offered(std::string_view value) {
+  if (value.find(':') != std::string_view::npos) return {};
+  std::vector<std::string> choices = choices_of(value);
+  std::erase_if(choices, [](const std::string& one) { return base::in_small_letters(one) != one; });
+  return choices;
+}
+
 Kind kind_of(std::string_view value) {
-  if (!choices_of(value).empty()) return Kind::kChoice;
+  if (!offered(value).empty()) return Kind::kChoice;
   if (value == kFileValue || value == "JOB.yaml" || value == "TRAINING_SCRIPT_PATH")
     return Kind::kFile;
   if (value == kFolderValue) return Kind::kFolder;
@@ -93,6 +102,16 @@ std::string flag_names(const client::Command& command, bool have_value) {
   return format("{}", base::join(all, " "));
 }
 
+// Those after whose "--" stands a command of the user.
+std::string commands_before_another(const client::Command& program) {
+  std::vector<std::string> names;
+  for (const client::Command& command : program.commands) {
+    const bool is_command = command.rest_name == client::Command().rest_name;
+    if (command.rest != nullptr && is_command) names.push_back(command.name);
+  }
+  return format("{}", base::join(names, " "));
+}
+
 // Which commands and reasons there are, stands where a user chooses one of them.
 client::Command with_choices(client::Command program) {
   std::vector<std::string> names;
@@ -123,7 +142,7 @@ std::string bash_reply(std::string_view value, std::string_view jobs) {
     case Kind::kFile: return "compopt -o filenames; COMPREPLY=($(compgen -f -- \"$current\"))";
     case Kind::kFolder: return "compopt -o filenames; COMPREPLY=($(compgen -d -- \"$current\"))";
     case Kind::kJob: return bash_choice(format("last $(_gangrun_{})", jobs));
-    case Kind::kChoice: return bash_choice(format("{}", base::join(choices_of(value), " ")));
+    case Kind::kChoice: return bash_choice(format("{}", base::join(offered(value), " ")));
     case Kind::kTask:
     case Kind::kNothing: return "COMPREPLY=()";
   }
@@ -186,16 +205,20 @@ std::string lists_script() {
 // of them or a task of the last one. bash takes a colon for the end of a word: "worker:1" comes as
 // three.
 constexpr std::string_view kBashJobAndTask = R"sh(_gangrun_job_and_task() {
-  local at=$COMP_CWORD whole=$current word is_value= job= words
+  local at=$COMP_CWORD whole=$current word before= is_value= job= words
   while [[ ${COMP_WORDS[at]} == : || ${COMP_WORDS[at-1]} == : ]]; do
     ((--at))
     whole=${COMP_WORDS[at]}$whole
   done
   for word in "${COMP_WORDS[@]:2:at-2}"; do
-    if [[ -n $is_value ]]; then is_value=
+    if [[ $word == [=:] ]]; then
+      is_value=1
+      if [[ $word == : && $before == "$job" ]]; then job=last; fi
+    elif [[ -n $is_value ]]; then is_value=
     elif [[ $word == -* ]]; then [[ " $1 " != *" $word "* ]] || is_value=1
     elif [[ -z $job ]]; then job=$word
     fi
+    before=$word
   done
   if [[ -n $job ]]; then words=$(_gangrun_tasks "$job")
   else words="last $($2) $(_gangrun_tasks last)"
@@ -216,8 +239,20 @@ std::string bash_script(const client::Command& program) {
   text += R"(_gangrun() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command= word
   COMPREPLY=()
+  if [[ $current == = ]]; then current=
+  elif [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD-2]}
+  fi
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    if [[ $word == -- ]]; then compopt -o default; return; fi
+    if [[ $word == -- ]]; then
+)";
+  text += format("      if [[ \" {} \" == *\" $command \"* ]]; then\n",
+                 commands_before_another(program));
+  text += R"(        compopt -o default
+        if [[ $previous == -- ]]; then COMPREPLY=($(compgen -c -- "$current")); fi
+        return
+      fi
+      if [[ $current == -* ]]; then return; fi
+    fi
     if [[ -z $command && $word != -* ]]; then command=$word; fi
   done
   case "$command" in
@@ -259,7 +294,7 @@ std::string zsh_action(std::string_view value, std::string_view jobs) {
     case Kind::kFolder: return "_files -/";
     case Kind::kJob: return zsh_offer(format("last \"$(_gangrun_{})\"", jobs));
     case Kind::kTask: return zsh_offer("\"$(_gangrun_tasks \"$line[1]\")\"");
-    case Kind::kChoice: return format("({})", base::join(choices_of(value), " "));
+    case Kind::kChoice: return format("({})", base::join(offered(value), " "));
     case Kind::kNothing: return " ";
   }
   return " ";
@@ -269,7 +304,8 @@ std::string zsh_command(const client::Command& command) {
   std::string text = format("    {})\n      _arguments -s -S \\\n", command.name);
   for (const client::Flag& flag : command.flags) {
     for (const std::string& name : names_of(flag)) {
-      text += format("        '*{}[{}]", name, zsh_text(flag.help));
+      const bool takes_sign = !flag.value.empty() && name.starts_with("--");
+      text += format("        '*{}{}[{}]", name, takes_sign ? "=" : "", zsh_text(flag.help));
       if (!flag.value.empty()) {
         text += format(":{}:{}", zsh_text(bare(flag.value)), zsh_action(flag.value, kAllJobs));
       }
@@ -335,7 +371,7 @@ std::string fish_value(std::string_view value, std::string_view jobs) {
     case Kind::kJob: return format(" -x -a '(__gangrun_{})'", jobs);
     case Kind::kTask:
     case Kind::kNothing: return " -x";
-    case Kind::kChoice: return format(" -x -a '{}'", base::join(choices_of(value), " "));
+    case Kind::kChoice: return format(" -x -a '{}'", base::join(offered(value), " "));
   }
   return " -x";
 }
@@ -378,7 +414,7 @@ std::string fish_words(const client::Command& command) {
   const std::string value = fish_value(first, jobs_of(command));
   if (begins_with_choice(command)) {
     return format("{0}' -f\n{0}; and not __fish_seen_subcommand_from {1}'{2}\n", start,
-                  base::join(choices_of(first), " "), value);
+                  base::join(offered(first), " "), value);
   }
   if (!takes_job_and_task(command)) {
     return start + "'" + (kind_of(first) == Kind::kFile ? " -F" : " -f" + value) + "\n";

@@ -151,6 +151,26 @@ TEST(CompletionScript, AChoiceBeforeOtherWordsIsOfferedInItsPlace) {
                         "__fish_seen_subcommand_from put get' -x -a 'put get'\n"));
 }
 
+// "TYPE" was offered for `--success all|TYPE`.
+TEST(CompletionScript, NamesOfValuesAreNotOffered) {
+  client::Command program = sample_program();
+  program.commands[1].flags = {{"--success", {}, "all|TYPE", ""},
+                               {"--expose", {}, "TYPE:loopback|host", ""}};
+  EXPECT_THAT(*completion_script("bash", program),
+              HasSubstr("        --success) COMPREPLY=($(compgen -W \"all\" -- \"$current\")); "
+                        "return ;;\n        --expose) COMPREPLY=(); return ;;\n"));
+  EXPECT_THAT(*completion_script("zsh", program), HasSubstr("'*--success=[]:all|TYPE:(all)'"));
+  EXPECT_THAT(*completion_script("fish", program), HasSubstr(" -l success -x -a 'all'"));
+}
+
+TEST(CompletionScript, BehindTheDashesOfSomeCommandsStandsAnother) {
+  std::vector<std::string> rest;
+  client::Command program = sample_program();
+  program.commands[0].rest = &rest;
+  EXPECT_THAT(*completion_script("bash", program),
+              HasSubstr("if [[ \" run \" == *\" $command \"* ]]; then\n"));
+}
+
 TEST(CompletionScript, AnotherShellIsRefused) {
   const auto script = completion_script("bsh", sample_program());
   ASSERT_FALSE(script.ok());

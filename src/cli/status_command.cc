@@ -19,14 +19,20 @@ struct StatusOptions {
 
 base::Result<client::ExitStatus> status(const StatusOptions& options, client::Context& context) {
   GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
-  GANGRUN_ASSIGN(const auto found, job->status());
+  auto answer = job->status();
+  const auto error = answer.ok() ? std::nullopt : std::optional(answer.error());
+  if (error && error->code == base::Code::kUnavailable) {
+    if (auto recorded = job->recorded_status()) answer = *std::move(recorded);
+  }
+  GANGRUN_ASSIGN(const auto found, std::move(answer));
+  const auto end = [&] { return error ? fail(context, *error) : client::ExitStatus::kSuccess; };
   if (options.json) {
     std::string url;
     if (const client::Place* place = context.places.with_job(found.id)) {
       url = place->jobs->page_url(found.id, context);
     }
     context.console.out(base::dump_json(client::shown_json(found, url)) + "\n");
-    return client::ExitStatus::kSuccess;
+    return end();
   }
   client::Lines lines = client::render_header(found);
   const auto size = context.console.size();
@@ -38,12 +44,12 @@ base::Result<client::ExitStatus> status(const StatusOptions& options, client::Co
   for (const std::string& sentence : client::lost_outputs(found)) lines.emplace_back(sentence);
   for (const std::string& note : found.notes) lines.emplace_back(client::harmless_sentence(note));
   if (job::is_final(found.state)) {
-    const client::Lines end = client::end_report(found);
+    const client::Lines report = client::end_report(found);
     lines.emplace_back("");
-    lines.insert(lines.end(), end.begin(), end.end());
+    lines.insert(lines.end(), report.begin(), report.end());
   }
   context.console.out(lines);
-  return client::ExitStatus::kSuccess;
+  return end();
 }
 
 }  // namespace

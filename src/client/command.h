@@ -40,7 +40,7 @@ struct Command {
   std::string name;
   std::string summary;
   std::vector<Word> words{};
-  std::vector<std::string>* rest = nullptr;  // the words after "--"; null: it takes none
+  std::vector<std::string>* rest = nullptr;  // the words after "--"; null: they are `words` too
   std::string rest_name = "COMMAND...";      // what help has for them
   std::vector<Flag> flags{};
   std::string footer{};

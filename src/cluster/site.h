@@ -96,6 +96,9 @@ class Job {
   // Its whole id.
   [[nodiscard]] virtual std::string id() const = 0;
   virtual base::Result<job::JobStatus> status() = 0;
+  // Its last status that is recorded here, which may be old, for when status() is kUnavailable.
+  // None where it is not recorded.
+  virtual std::optional<job::JobStatus> recorded_status() { return std::nullopt; }
   virtual base::Result<std::unique_ptr<LogReader>> logs(const LogRequest& request) = 0;
   // This generation of the job's cluster spec, or a later one, as soon as it is complete;
   // kDeadlineExceeded or, where the job has no master yet, kUnavailable when that is not before

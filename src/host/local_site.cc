@@ -119,30 +119,28 @@ std::optional<job::RunEnd> left_run(const JobPaths& paths, const job::TaskId& ta
   return text.ok() ? job::last_words_from(*text).run : std::nullopt;
 }
 
-// When something of what a job's processes write was written last.
-std::optional<base::WallTime> last_written(const JobPaths& paths) {
+// When one of the folder's files was written last.
+std::optional<base::WallTime> last_written(const std::string& folder) {
   std::optional<base::WallTime> last;
-  for (const std::string& folder : {paths.journal(), paths.logs()}) {
-    std::error_code failed;
-    std::filesystem::directory_iterator entry(folder, failed);
-    const std::filesystem::directory_iterator end;
-    for (std::size_t i = 0; i < kMaxLooked && !failed && entry != end; ++i) {
-      struct stat info {};
-      if (::lstat(entry->path().c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
-        const base::WallTime written(std::chrono::duration_cast<base::WallTime::duration>(
-            std::chrono::seconds(info.st_mtim.tv_sec) +
-            std::chrono::nanoseconds(info.st_mtim.tv_nsec)));
-        if (!last || written > *last) last = written;
-      }
-      entry.increment(failed);
+  std::error_code failed;
+  std::filesystem::directory_iterator entry(folder, failed);
+  const std::filesystem::directory_iterator end;
+  for (std::size_t i = 0; i < kMaxLooked && !failed && entry != end; ++i) {
+    struct stat info {};
+    if (::lstat(entry->path().c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
+      const base::WallTime written(std::chrono::duration_cast<base::WallTime::duration>(
+          std::chrono::seconds(info.st_mtim.tv_sec) +
+          std::chrono::nanoseconds(info.st_mtim.tv_nsec)));
+      if (!last || written > *last) last = written;
     }
+    entry.increment(failed);
   }
   return last;
 }
 
 // A job without a master has lived at least as long as it has written, whatever its record says.
 void lengthen(const JobPaths& paths, base::WallTime now, job::JobStatus& status) {
-  const auto written = last_written(paths);
+  const auto written = std::max(last_written(paths.journal()), last_written(paths.logs()));
   const auto submitted = base::parse_iso8601(status.submitted);
   if (!written || !submitted.ok() || *written > now) return;
   const auto lived = std::chrono::duration_cast<std::chrono::milliseconds>(*written - *submitted);
@@ -303,6 +301,16 @@ Result<job::JobStatus> LocalJob::status_within(base::Duration limit) {
   if (!settled.ok()) return as_damage(settled.error());
   lengthen(paths_, now, *settled);
   return without_master(*std::move(settled));
+}
+
+std::optional<job::JobStatus> LocalJob::recorded_status() {
+  auto status = stored_status(paths_);
+  if (!status.ok()) return std::nullopt;
+  const auto written = last_written(paths_.journal());
+  status->notes.push_back(
+      base::format("its master does not answer; this is the last status that it has recorded{}",
+                   written ? base::format(", at {}", base::to_iso8601(*written)) : std::string()));
+  return *std::move(status);
 }
 
 Result<std::unique_ptr<cluster::LogReader>> LocalJob::logs(const cluster::LogRequest& request) {

@@ -38,6 +38,7 @@ class LocalJob final : public cluster::Job {
 
   [[nodiscard]] std::string id() const override;
   base::Result<job::JobStatus> status() override { return status_within(kAnswerTimeout); }
+  std::optional<job::JobStatus> recorded_status() override;
   // `limit`: how long a living master may take to answer.
   base::Result<job::JobStatus> status_within(base::Duration limit);
   base::Result<std::unique_ptr<cluster::LogReader>> logs(

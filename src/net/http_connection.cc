@@ -21,6 +21,8 @@ constexpr std::size_t kMaxPipelinedBytes = std::size_t{64} * 1024;
 // why.
 constexpr base::Duration kDrainTimeout = base::seconds(2);
 constexpr std::size_t kMaxDrainedBytes = std::size_t{64} * 1024 * 1024;
+// A client that has ended its own side gives no sign when it goes: it is checked so often.
+constexpr base::Duration kHalfClosedPause = base::milliseconds(250);
 
 int status_of_parse_error(const ErrorCode& error) {
   if (error == http::error::body_limit) return 413;
@@ -92,7 +94,9 @@ void HttpConnection::on_read(const ErrorCode& error, std::size_t size) {
   if (error) {
     ended_ = true;
     // An answer under way still reaches a client that only ended its own side.
-    if (state_ != State::kWriting) finish();
+    if (state_ == State::kWriting) return;
+    if (state_ == State::kAwaiting && error == asio::error::eof) return stay_half_closed();
+    finish();
     return;
   }
   if (state_ == State::kDraining) {
@@ -103,6 +107,17 @@ void HttpConnection::on_read(const ErrorCode& error, std::size_t size) {
   in_.append(chunk_.data(), size);
   if (state_ == State::kReading) return parse();
   read();
+}
+
+// For its answer, as long as its client waits for that.
+void HttpConnection::stay_half_closed() {
+  if (state_ != State::kAwaiting) return;
+  const auto core = core_.lock();
+  const bool waits = core != nullptr && core->on.half_closed && core->on.half_closed(peer_);
+  if (state_ != State::kAwaiting) return;  // by the callback
+  if (!waits) return finish();
+  limit_ =
+      loop_.after(kHalfClosedPause, while_alive(weak_from_this(), [this] { stay_half_closed(); }));
 }
 
 void HttpConnection::parse() {

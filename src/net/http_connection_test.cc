@@ -144,6 +144,43 @@ TEST(HttpConnection, AClientThatGoesBeforeTheAnswerIsNoticed) {
   EXPECT_EQ(fixture.server.connections(), 0U);
 }
 
+// `nc -N` got no answer.
+TEST(HttpConnection, AClientThatOnlyEndsItsOwnSideGetsItsAnswer) {
+  HttpConnectionFixture fixture;
+  std::deque<Responder> waiting;
+  int looks = 0;
+  fixture.server.on_half_closed([&](const Peer&) {
+    if (++looks == 2) waiting.front().answer(text("late"));
+    return true;
+  });
+  fixture.server.on_request(
+      [&](const HttpRequest&, Responder responder) { waiting.push_back(std::move(responder)); });
+  run_beside(fixture.loop, [&] {
+    RawClient client(*unix_address(fixture.path));
+    client.write("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
+    ::shutdown(client.fd(), SHUT_WR);
+    EXPECT_THAT(client.read_until(), EndsWith("late"));
+  });
+  EXPECT_TRUE(fixture.settle());
+}
+
+TEST(HttpConnection, AHalfClosedClientThatGoesIsNoticed) {
+  HttpConnectionFixture fixture;
+  std::deque<Responder> waiting;
+  bool gone = false;
+  int looks = 0;
+  fixture.server.on_half_closed([&](const Peer&) { return ++looks < 2; });
+  fixture.server.on_request([&](const HttpRequest&, Responder responder) {
+    responder.on_gone([&] { gone = true; });
+    waiting.push_back(std::move(responder));
+  });
+  RawClient client(*unix_address(fixture.path));
+  client.write("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
+  ::shutdown(client.fd(), SHUT_WR);
+  ASSERT_TRUE(fixture.loop.run_until([&] { return gone; }, test_deadline()));
+  EXPECT_EQ(looks, 2);
+}
+
 TEST(HttpConnection, ADroppedResponderIsAnInternalError) {
   HttpConnectionFixture fixture;
   fixture.server.on_request([](const HttpRequest&, const Responder&) {});

@@ -15,6 +15,7 @@
 #include "net/address_internal.h"
 #include "net/alive.h"
 #include "net/event_loop_internal.h"
+#include "net/http_wire_internal.h"
 #include "net/server_internal.h"
 #include "net/tls_internal.h"
 
@@ -53,9 +54,18 @@ std::size_t most_held(const ServerOptions& options) {
   return limited(most_strangers(options) * kHeldForOneStranger, kDescriptorsForOneHeld);
 }
 
+// Some that have been refused stay open, so that a client which still sends can read why.
+constexpr std::size_t kMaxRefused = 64;
+constexpr base::Duration kRefusedStay = base::seconds(2);
+
 constexpr std::string_view kBusy =
     "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 21\r\n\r\n"
     "too many connections\n";
+
+// As much as a connection takes at once that is about to be closed.
+void send_once(const base::UniqueFd& fd, std::string_view bytes) {
+  (void)::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
 
 }  // namespace
 
@@ -73,6 +83,8 @@ void Server::Core::shut_down() {
   listeners_.clear();
   held_.clear();
   held_timer_.reset();
+  refused_.clear();
+  refused_timer_.reset();
   const auto dropped = std::exchange(connections, {});
   for (const auto& connection : dropped) connection->drop();
 }
@@ -154,8 +166,23 @@ void Server::Core::accept(Listener& listener) {
       listener.retry = loop.after(kAcceptPause, [this, &listener] { listen(listener); });
       return;
     }
-    welcome(std::move(fd), listener, source_of(from));
+    if (!refuses(fd, listener, from)) welcome(std::move(fd), listener, source_of(from));
   }
+}
+
+bool Server::Core::refuses(base::UniqueFd& fd, const Listener& listener,
+                           const sockaddr_storage& from) {
+  if (!on.arrival || listener.tls != nullptr || !listener.unix_path.empty()) return false;
+  SocketAddress address;
+  address.storage = from;
+  const auto refusal = on.arrival({.kind = PeerKind::kTcp, .address = to_string(address)});
+  if (!refusal) return false;
+  send_once(fd, serialise(*refusal, false, true));
+  ::shutdown(fd.get(), SHUT_WR);
+  refused_.push_back(std::move(fd));
+  if (refused_.size() > kMaxRefused) refused_.pop_front();
+  refused_timer_ = loop.after(kRefusedStay, [this] { refused_.clear(); });
+  return true;
 }
 
 // The kernel keeps those that wait, so a crowd of agents that all come at once is only slowed down.
@@ -245,9 +272,7 @@ void Server::Core::welcome(base::UniqueFd fd, const Listener& listener, const st
   if (is_full || (is_stranger && (must_be_held || !take_in(id, source)))) {
     if (must_be_held) tell_crowd(source);
     // A TLS client would not understand it; it sees the end of the connection.
-    if (listener.tls == nullptr) {
-      (void)::send(fd.get(), kBusy.data(), kBusy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    }
+    if (listener.tls == nullptr) send_once(fd, kBusy);
     return;
   }
   connect(id, std::move(fd), listener.tls);

@@ -59,11 +59,14 @@ class Server {
  public:
   class Core;
   using Refuse = std::function<std::optional<HttpResponse>(const HttpRequest&)>;
+  using RefusePeer = std::function<std::optional<HttpResponse>(const Peer&)>;
   using TellOfCrowd =
       std::function<void(std::size_t all, std::size_t of_source, const std::string& source)>;
   // Those of on_…(), where they are set.
   struct Hooks {
+    RefusePeer arrival;
     Refuse admission;
+    std::function<bool(const Peer&)> half_closed;
     TellOfCrowd crowd;
     std::function<void(HttpRequest, Responder)> request;
     Refuse channel_request;
@@ -90,9 +93,17 @@ class Server {
   // others have checked.
   base::Result<std::uint16_t> listen_plain(const std::string& address, std::uint16_t port);
 
+  // Asked as soon as a connection without encryption by IP is there, before it takes any place: an
+  // answer refuses it, whatever it wants. Without one, none is refused.
+  void on_arrival(RefusePeer callback) { hooks_->arrival = std::move(callback); }
   // Asked as soon as the head of a request is there: an answer refuses it and ends the connection,
   // whose body is not kept; none admits it. Without one, every head admits its connection.
   void on_admission(Refuse callback) { hooks_->admission = std::move(callback); }
+  // Asked where a client has ended its side of the connection before it has its answer, and again
+  // while it has none: whether it still waits. Without one, such a client has gone.
+  void on_half_closed(std::function<bool(const Peer&)> callback) {
+    hooks_->half_closed = std::move(callback);
+  }
   // Told once, when connections that have not been admitted are turned away or closed because there
   // are too many: how many there are, how many of one source, and that.
   void on_crowd(TellOfCrowd callback) { hooks_->crowd = std::move(callback); }

@@ -72,6 +72,8 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   void welcome_held_later();
   void welcome(base::UniqueFd fd, const Listener& listener, const std::string& source);
   void connect(Strangers::Id id, base::UniqueFd fd, std::shared_ptr<asio::ssl::context> tls);
+  [[nodiscard]] bool refuses(base::UniqueFd& fd, const Listener& listener,
+                             const sockaddr_storage& from);
   [[nodiscard]] bool must_wait(const Listener& listener);
   // Whether a new one has found a place among the strangers.
   [[nodiscard]] bool take_in(Strangers::Id id, const std::string& source);
@@ -84,6 +86,8 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   std::size_t held_count_ = 0;
   bool looks_at_held_ = false;
   Timer held_timer_;
+  std::deque<base::UniqueFd> refused_;
+  Timer refused_timer_;
 };
 
 // One connection while it speaks HTTP: requests one after the other, until one of them makes it a
@@ -107,6 +111,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void read();
   void on_read(const ErrorCode& error, std::size_t size);
+  void stay_half_closed();
   void parse();
   void on_header();
   [[nodiscard]] bool admit(Server::Core& core);

@@ -97,6 +97,28 @@ TEST_F(Strange, WhoWaitsForTurnsThatDoNotComeGetsThatOfTheOldest) {
   run_beside(loop, [&] { EXPECT_EQ(first.read_until(), ""); });
 }
 
+// 1,100 connections of another user delayed a request of the agent's own by 8 s.
+TEST_F(Strange, WhoIsRefusedOnArrivalTakesNoPlace) {
+  std::size_t refused = 0;
+  bool refuses = true;
+  server.on_arrival([&](const Peer& peer) -> std::optional<HttpResponse> {
+    EXPECT_THAT(peer.address, StartsWith("127.0.0.1:"));
+    if (!refuses) return std::nullopt;
+    ++refused;
+    return HttpResponse{403, "text/plain", {}, "not yours"};
+  });
+  std::vector<RawClient> others;
+  for (int i = 0; i < 20; ++i) others.push_back(from("127.0.0.1", port));
+  ASSERT_TRUE(loop.run_until([&] { return refused == others.size(); }, test_deadline()));
+  EXPECT_EQ(server.connections(), 0U);
+  EXPECT_THAT(others.front().read_until(), StartsWith("HTTP/1.1 403"));
+  refuses = false;
+  RawClient own = from("127.0.0.1", port);
+  EXPECT_THAT(ask(own, kGood), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(crowds, testing::IsEmpty());
+  EXPECT_EQ(asked, 1);
+}
+
 TEST_F(Strange, WhoHasBeenAdmittedIsNoStrangerAnyMore) {
   std::vector<RawClient> admitted;
   for (int i = 0; i < 6; ++i) {

@@ -14,6 +14,9 @@ constexpr int kMethodNotAllowed = 405;
 constexpr int kTooLarge = 413;
 constexpr int kUnavailable = 503;
 constexpr int kFull = 507;
+// The agent may have no session with a master, or one with a master that says nothing.
+constexpr std::string_view kNoAnswer =
+    "the task's agent has no connection to the job's master, or no answer from it\n";
 
 }  // namespace
 
@@ -166,7 +169,7 @@ void RendezvousRelay::on_time(base::Instant now) {
     if (action == RendezvousAction::kGet) {
       output_.answer(ticket, kNotFound, "");
     } else {
-      output_.answer(ticket, kUnavailable, "the master does not answer\n");
+      output_.answer(ticket, kUnavailable, std::string(kNoAnswer));
     }
   }
 }

@@ -83,7 +83,8 @@ TEST_F(RendezvousRelayTest, AMasterThatDoesNotAnswerAPutIsTold) {
   ask(1, "PUT", "/global/0", "x");
   expire();
   EXPECT_EQ(now_ - asked, kRendezvousPatience);
-  EXPECT_THAT(answered(), ElementsAre("1: 503 the master does not answer\n"));
+  EXPECT_THAT(answered(), ElementsAre("1: 503 the task's agent has no connection to the "
+                                      "job's master, or no answer from it\n"));
   master_says(1);
   EXPECT_THAT(answered(), IsEmpty());
 }

@@ -100,7 +100,7 @@ def test_the_documentation_names_every_command(run_gangrun):
     (["logs", "x", "--tail", "-3"], ["--tail", "'-3'"]),
     (["logs", "x", "worker"], ["'worker'"]),
     (["logs", "x", "--stdout", "--stderr"], ["exclude each other"]),
-    (["ps", "--", "x"], ["takes no command"]),
+    (["ps", "--", "x"], ["unexpected argument 'x'", "gangrun ps --help"]),
     (["completion", "tcsh"], ["'tcsh'", "bash, zsh, fish"]),
     (["run", "--quiet", "--verbose", "-r", "worker:1", "--", "true"], ["exclude each other"]),
 ])

@@ -129,6 +129,35 @@ def test_bash_completes_commands_reasons_and_frameworks(complete):
 
 def test_bash_leaves_the_users_command_alone(complete):
     assert complete("gangrun", "run", "--", "--ro") == set()
+    assert "sort" in complete("gangrun", "run", "--", "sor")
+    assert complete("gangrun", "kv", "put", "--", "sor") == set()
+
+
+def test_bash_completes_words_behind_the_dashes_where_no_command_follows(complete, home):
+    (home / "jobs/wine-20260131-120000-3fa1").mkdir(parents=True)
+    assert complete("gangrun", "logs", "--", "wi") == {"wine-20260131-120000-3fa1"}
+    assert complete("gangrun", "logs", "--", "--ta") == set()
+
+
+def test_bash_completes_a_value_behind_the_equals_sign(complete, home):
+    """As bash splits it: what stands before the sign stays."""
+    assert complete("gangrun", "run", "--on", "=", "y") == {"yarn"}
+    assert complete("gangrun", "run", "--on", "=") == complete("gangrun", "run", "--on", "")
+    assert complete("gangrun", "logs", "--since", "=", "1") == set()
+    (home / "jobs/wine-20260131-120000-3fa1").mkdir(parents=True)
+    assert complete("gangrun", "logs", "--tail", "=", "5", "wi") == {"wine-20260131-120000-3fa1"}
+
+
+def test_bash_offers_no_names_of_values(complete):
+    """It offered TYPE and TYPE:loopback."""
+    assert complete("gangrun", "run", "--success", "") == {"all"}
+    assert complete("gangrun", "run", "--expose", "") == set()
+    assert complete("gangrun", "run", "--timeout", "") == set()
+
+
+def test_bash_completes_more_tasks_of_the_last_job(complete, run_gangrun):
+    assert run_gangrun("run", "-r", "worker:2", "--", "true").status == 0
+    assert complete("gangrun", "stacks", "worker", ":", "0", "wo") == {"worker:0", "worker:1"}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

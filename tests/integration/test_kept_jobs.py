@@ -180,6 +180,11 @@ def test_ps_names_a_job_whose_master_does_not_answer(run_gangrun, home, tmp_path
         assert listed["mute"]["state"] == "running" and "does not answer within" in listed["mute"]["notes"][0], listed
         shown = run_gangrun("ps")
         assert shown.status == 0 and "mute" in shown.stdout and "good" in shown.stdout, shown
+        # It was an error alone.
+        for flags in [], ["--json"]:
+            one = run_gangrun("status", "mute", *flags)
+            assert one.status == 7 and re.fullmatch(r"gangrun: the master of mute-\S+ does not answer within .+ s\n", one.stderr), one
+            assert "running" in one.stdout and "this is the last status that it has recorded, at 20" in one.stdout, one
     finally:
         os.kill(master, signal.SIGCONT)
     assert run_gangrun("kill", "--now", "mute").status == 0

@@ -222,6 +222,25 @@ for target in "/barrier/b?tasks=1&tasks=2", "/kv/a?wait=1&wait=1", "/kv?prefix=a
     assert said == {"worker:0": [f"400 {name}: the parameter is given twice" for name in ("tasks", "wait", "prefix")]}
 
 
+def test_a_client_may_end_its_own_side_and_ask_for_the_head(run_gangrun, tmp_path):
+    said = run_program(run_gangrun, """
+import socket, threading
+def ask(line):
+    host, port = os.environ["GANGRUN_KV"].split(":")
+    with socket.create_connection((host, int(port))) as client:
+        client.sendall(f"{line} HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n".encode())
+        client.shutdown(socket.SHUT_WR)
+        head, _, body = b"".join(iter(lambda: client.recv(4096), b"")).decode().partition("\\r\\n\\r\\n")
+    return head.split()[1], body.strip(), "Allow: GET, HEAD, PUT, DELETE" in head
+timer = threading.Timer(1, kv.put, ("k", b"value"))
+timer.start()
+for line in "GET /kv/k?wait=30", "HEAD /kv/k", "POST /kv/k":
+    print(*ask(line))
+""", tmp_path, "-r", "worker:1")
+    assert said == {"worker:0": ["200 value False", "200  False",
+                                 "405 POST /kv/k: the methods here are GET, HEAD, PUT, DELETE True"]}
+
+
 def test_nobody_waits_at_a_barrier_for_a_task_that_has_ended(run_gangrun, gangrun, tmp_path):
     """Whether it ends before the others come or while they wait; in Python, by HTTP and in the shell."""
     said = run_program(run_gangrun, f"""
