@@ -37,6 +37,13 @@ def sentence(text: str) -> str:
     return shortened(harmless(text), MAX_SENTENCE)
 
 
+def stopped(job: str, cause: str) -> str:
+    """That a job was stopped, said once: the sentence of its cause says it mostly, too."""
+    if cause == "the job was stopped":
+        return f"{job} was stopped"
+    return f"{job} was {cause}" if cause.startswith("stopped by ") else f"{job} was stopped: {cause}"
+
+
 def size(count: int) -> str:
     """ "5 B", "1.5 KiB", "812 MiB", as the programs write it."""
     if count < 1024:
