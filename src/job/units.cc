@@ -51,7 +51,10 @@ base::Error unknown_unit(std::string_view text, std::string_view unit, const Uni
   std::vector<std::string> names;
   for (const Unit& known : kind.units) names.push_back(base::in_small_letters(known.name));
   std::string hint;
-  if (const auto meant = base::nearest(base::in_small_letters(unit), names)) {
+  const std::string small = base::in_small_letters(unit);
+  const std::string singular = small.ends_with('s') ? small.substr(0, small.size() - 1) : small;
+  const bool is_plural = std::ranges::find(names, singular) != names.end();
+  if (const auto meant = is_plural ? singular : base::nearest(small, names)) {
     const auto index = std::find(names.begin(), names.end(), *meant) - names.begin();
     hint = base::format("; did you mean '{}'?", kind.units[static_cast<std::size_t>(index)].name);
   }
