@@ -66,8 +66,8 @@ base::Result<> only(const net::HttpRequest& request, const std::vector<std::stri
 }
 
 base::Error not_a_key(std::string_view text) {
-  return base::invalid_argument(
-      base::format("{}: must be {}", base::printable(text), wire::kKeyForm));
+  const std::string shown = text.empty() ? "''" : base::printable(text);
+  return base::invalid_argument(base::format("{}: must be {}", shown, wire::kKeyForm));
 }
 
 base::Error other_method(const net::HttpRequest& request, std::string_view allowed) {

@@ -223,6 +223,18 @@ TEST(CommandLine, TasksAndCommandsOutOfPlaceAreToldTheirs) {
   }
 }
 
+// It was about a worker that nobody had named.
+TEST(CommandLine, ARunOfNothingIsToldWhatToGive) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"run"}, {"run", "--dry-run"}}) {
+    client::TestContext test;
+    EXPECT_EQ(run_command_line(words, test.context()), client::ExitStatus::kBadInput);
+    EXPECT_EQ(test.err(),
+              "gangrun: nothing to run is given; give a job file, or the tasks' command after --, "
+              "for example gangrun run -r worker:4 -- python3 train.py\n");
+  }
+}
+
 TEST(CommandLine, OnlyWhatRunsInTheCurrentFolderNeedsOne) {
   client::TestContext test;
   client::Context without = test.context();
