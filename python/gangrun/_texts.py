@@ -38,7 +38,7 @@ def sentence(text: str) -> str:
 
 
 def stopped(job: str, cause: str) -> str:
-    """That a job was stopped, said once: the sentence of its cause says it mostly, too."""
+    """The sentence that a job was stopped. Its cause mostly says that itself: it is said once."""
     if cause == "the job was stopped":
         return f"{job} was stopped"
     return f"{job} was {cause}" if cause.startswith("stopped by ") else f"{job} was stopped: {cause}"

@@ -309,7 +309,7 @@ client::ExitStatus act_on(const std::vector<std::string>& given, client::Context
   }
   const client::Command* command = chosen_command(app, all);
   const std::vector<std::string> extras = app.remaining(true);
-  // Where no command is, the first word stands for one.
+  // Without a command, the first word stands for one.
   const auto flag =
       command == nullptr ? extras.end() : std::ranges::find_if(extras, [](const std::string& word) {
         return word.starts_with("-");
