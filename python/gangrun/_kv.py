@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import urllib.parse
-from typing import Optional, Union
+from typing import Any, Optional, Union
+
+from gangrun import _arguments
 
 # The time that an agent may take beyond the time of a request, while the job has no master.
 _ALLOWANCE_S = 70.0
 _DEFAULT_TIMEOUT_S = 600.0
 _MAX_TIMEOUT_S = 604800.0
+_MAX_TASKS = 100000  # at a barrier
 
 
 class KeyValues:
@@ -33,9 +36,9 @@ class KeyValues:
         return default if value is None else value
 
     def wait(self, key: str, timeout: Optional[float] = _DEFAULT_TIMEOUT_S) -> bytes:
-        """Return the value of a key as soon as there is one. Raises TimeoutError after `timeout` seconds (None: a week)."""
-        seconds = _seconds(timeout)
-        return _ask("GET", f"{_path(key)}?wait={seconds:.3f}", wait=seconds)
+        """Return the value of a key as soon as there is one. Raises TimeoutError after `timeout` seconds (at most a week; None: a week)."""
+        path, seconds = _path(key), _seconds(timeout)
+        return _ask("GET", f"{path}?wait={seconds:.3f}", wait=seconds)
 
     def delete(self, key: str) -> bool:
         """Remove a key, and return whether there was one."""
@@ -45,7 +48,7 @@ class KeyValues:
         """Return all keys, or those that begin with `prefix`, in order."""
         found: list[str] = []
         while True:
-            query = urllib.parse.urlencode({"prefix": prefix, **({"after": found[-1]} if found else {})})
+            query = urllib.parse.urlencode({"prefix": _text("prefix", prefix), **({"after": found[-1]} if found else {})})
             answer = json.loads(_ask("GET", f"/kv?{query}"))
             found += answer["keys"]
             if not answer["more"]:
@@ -66,23 +69,33 @@ def barrier(name: str = "barrier", tasks: Optional[int] = None, timeout: Optiona
     if os.environ.get("GANGRUN_EXEC"):
         raise RuntimeError("a barrier is for the processes of a task, and not for a command beside it (gangrun exec), "
                            "which would count as one of them")
-    seconds = _seconds(timeout)
+    seconds, path = _seconds(timeout), _quoted("a barrier's name", name)
     query: dict[str, Union[str, int]] = {"timeout": f"{seconds:.3f}", "process": os.environ.get("GANGRUN_PROCESS", "0")}
     if tasks is not None:
-        query["tasks"] = tasks
-    _ask("POST", f"/barrier/{urllib.parse.quote(name)}?{urllib.parse.urlencode(query)}", wait=seconds)
+        query["tasks"] = _arguments.count("tasks", tasks, 1, _MAX_TASKS)
+    _ask("POST", f"/barrier/{path}?{urllib.parse.urlencode(query)}", wait=seconds)
 
 
 def _seconds(timeout: Optional[float]) -> float:
-    return _MAX_TIMEOUT_S if timeout is None or timeout == float("inf") else timeout
+    if timeout is None or timeout == float("inf"):
+        return _MAX_TIMEOUT_S
+    return _arguments.seconds("timeout", timeout, 0, _MAX_TIMEOUT_S)
 
 
 def _path(key: str) -> str:
-    if not isinstance(key, str):
-        raise TypeError(f"a key is a str, not {type(key).__name__}")
-    if not key:
-        raise ValueError("'' is no key: one has from 1 to 200 printable ASCII characters, no space")
-    return f"/kv/{urllib.parse.quote(key)}"
+    return f"/kv/{_quoted('a key', key)}"
+
+
+def _quoted(noun: str, name: Any) -> str:
+    if not _text(noun, name):
+        raise ValueError(f"'' is not {noun}: one has from 1 to 200 printable ASCII characters, no space")
+    return urllib.parse.quote(name)
+
+
+def _text(noun: str, given: Any) -> str:
+    if not isinstance(given, str):
+        raise TypeError(f"{noun} is a str, not {type(given).__name__}")
+    return given
 
 
 def _ask(method: str, target: str, body: Optional[bytes] = None, wait: float = 0.0) -> bytes:

@@ -17,6 +17,8 @@ def rerun(job_id: str = "last", flags: Sequence[str] = (), *, block: bool = True
     Raises NoSuchJob if there is no such job or nothing is known of how it was submitted, and InvalidJob if a file of it is gone:
     a job that runs a Python function has none any more once it has ended.
     """
+    if isinstance(flags, (str, bytes)) or not all(isinstance(flag, str) for flag in flags):
+        raise TypeError(f"flags: {flags!r} is no list of texts; allowed: flags of gangrun run, such as ['-m', '8g']")
     kind = "none" if detach else _display.kind_of(display, block)
     started = Run(on="yarn" if job_id.startswith("application_") else "local", env=client_env or {}, owned=not detach,
                   on_status=on_status, on_line=on_line, with_lines=kind == "lines", display=_display.make(kind))

@@ -13,7 +13,7 @@ import time
 import weakref
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
-from gangrun import _display, _exec, _job, _job_keys, _places, _program, _progress, _result, _staging, _texts, errors
+from gangrun import _arguments, _display, _exec, _job, _job_keys, _places, _program, _progress, _result, _staging, _texts, errors
 from gangrun._stream import Event, Stream
 from gangrun._task import Task
 
@@ -24,6 +24,8 @@ SUBMIT_LIMIT_S = 3600
 # Seconds that jobs of this process get to stop when the interpreter exits; their tasks get timeouts.stop.
 EXIT_LIMIT_S = 60
 LOGS_LIMIT_S, LOGS_PAUSE_S = 60, 0.5
+# The most that a look at stacks may take.
+MAX_LOOK_S = 60
 
 _running: weakref.WeakSet[Run] = weakref.WeakSet()
 
@@ -217,9 +219,10 @@ class Run:
         If the job failed, raise the same exceptions as a blocking `gangrun.run`. If it has not ended after `timeout` seconds,
         raise TimeoutError; the job keeps running. Ctrl-C does not stop the job either.
         """
+        limit = _arguments.time_limit("timeout", timeout)
         if self._stream is None and not self._is_final(self.status()):
             self._start(["attach", self._id])
-        if not self._stream_ended(timeout):
+        if not self._stream_ended(limit):
             raise TimeoutError(f"{self._id} did not end within {timeout} s; it keeps running")
         self._finish()
         return self
@@ -304,7 +307,7 @@ class Run:
         cause = status.get("cause") or {}
         sentence = _texts.sentence(cause.get("sentence") or f"the job {status.get('state')}")
         if status["state"] == "killed":
-            return errors.JobKilled(f"{status['id']} was stopped: {sentence}", status)
+            return errors.JobKilled(_texts.stopped(status["id"], sentence), status)
         if status["state"] == "lost":
             return errors.JobLost(f"{status['id']} was lost: {sentence}", status)
         if cause.get("reason") in errors.TIME_LIMITS:
@@ -371,10 +374,13 @@ class Run:
 
         Each process has "pid", "name", "state", "cpu_seconds", and "python" ("python_by" says by what), "native" or "kernel", as far
         as it can be seen; "trouble" says why not. A task that cannot be looked at has one entry with "trouble" only, and so has one
-        with more than 64 processes for those beyond these. A look takes at most `timeout` seconds (5); what is not done then has
-        "trouble", and all else is there.
+        with more than 64 processes for those beyond these. A look takes at most `timeout` seconds (5, at most 60); what is not done
+        then has "trouble", and all else is there.
         """
-        limit = [] if timeout is None else ["--timeout", f"{max(1, round(timeout * 1000))}ms"]
+        limit: list[str] = []
+        if timeout is not None:
+            look = _arguments.seconds("timeout", timeout, 0, MAX_LOOK_S)
+            limit = ["--timeout", f"{max(1, round(look * 1000))}ms"]
         looks = _program.ask(["stacks", self._id, *tasks, *limit], env=self._env, answers_with=_program.JOB_FAILED)["tasks"]
         return {look["task"]: _processes(look) for look in looks}
 

@@ -37,6 +37,13 @@ def sentence(text: str) -> str:
     return shortened(harmless(text), MAX_SENTENCE)
 
 
+def stopped(job: str, cause: str) -> str:
+    """The sentence that a job was stopped. Its cause mostly says that itself: it is said once."""
+    if cause == "the job was stopped":
+        return f"{job} was stopped"
+    return f"{job} was {cause}" if cause.startswith("stopped by ") else f"{job} was stopped: {cause}"
+
+
 def size(count: int) -> str:
     """ "5 B", "1.5 KiB", "812 MiB", as the programs write it."""
     if count < 1024:

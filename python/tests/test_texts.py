@@ -44,6 +44,13 @@ def test_a_cause_is_one_clean_line(state, kind):
     assert isinstance(error, kind) and str(error).endswith("no gangrun: the job has succeeded\\x202e"), str(error)
 
 
+@pytest.mark.parametrize("cause, words", [("stopped by gangrun kill", "j-1 was stopped by gangrun kill"), ("the job was stopped", "j-1 was stopped"),
+                                          ("worker:0 was stopped", "j-1 was stopped: worker:0 was stopped")])
+def test_that_a_job_was_stopped_is_said_once(cause, words):
+    status = {"id": "j-1", "state": "killed", "cause": {"sentence": cause, "reason": "stopped"}}
+    assert str(Run.__new__(Run)._exception_of(status)) == words
+
+
 def test_the_words_of_an_exception_that_cannot_be_here_are_in_quotes():
     outcome = {"type": "Strange", "message": EVIL, "body": None}
     error = _result.own_exception(outcome, errors.JobFailed("j-1: worker:0 exited with status 1"))

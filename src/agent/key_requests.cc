@@ -68,8 +68,8 @@ base::Result<> only(const net::HttpRequest& request, const std::vector<std::stri
 }
 
 base::Error not_a_key(std::string_view text) {
-  return base::invalid_argument(
-      base::format("{}: must be {}", base::printable(text), wire::kKeyForm));
+  const std::string shown = text.empty() ? "''" : base::printable(text);
+  return base::invalid_argument(base::format("{}: must be {}", shown, wire::kKeyForm));
 }
 
 bool is_list(std::string_view path) { return path == kKeys || path == "/kv/"; }

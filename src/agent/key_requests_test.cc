@@ -100,7 +100,7 @@ TEST(KeyRequestsTest, WhatIsWrongIsNamed) {
       {request("GET", "/kv/a", {{"timeout", "1"}}), "timeout: there is no such parameter"},
       {request("GET", "/kv", {{"prefix", "a b"}}), "a b"},
       {request("GET", "/barrier/b"), "the methods here are POST"},
-      {request("POST", "/barrier/"), "must be from 1 to 200"},
+      {request("POST", "/barrier/"), "'': must be from 1 to 200"},
       {request("POST", "/barrier/b", {{"tasks", "0"}}), "tasks=0: must be a number from 1"},
       {request("POST", "/barrier/b", {{"process", "2"}}),
        "process=2: must be a number from 0 to 1"},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
+#include <utility>
 
 #include "base/format.h"
 
@@ -74,16 +75,19 @@ bool is_valid_utf8(std::string_view text) {
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& allowed) {
   const auto edits = [&](std::string_view other) {
+    std::vector<std::size_t> two_above;
+    std::vector<std::size_t> above;
     std::vector<std::size_t> row(other.size() + 1);
     std::iota(row.begin(), row.end(), 0U);
     for (std::size_t i = 1; i <= word.size(); ++i) {
-      std::size_t diagonal = row[0];
+      two_above = std::exchange(above, row);
       row[0] = i;
       for (std::size_t j = 1; j <= other.size(); ++j) {
-        const std::size_t above = row[j];
-        const std::size_t replaced = diagonal + (word[i - 1] == other[j - 1] ? 0 : 1);
-        row[j] = std::min({above + 1, row[j - 1] + 1, replaced});
-        diagonal = above;
+        const std::size_t replaced = above[j - 1] + (word[i - 1] == other[j - 1] ? 0 : 1);
+        row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
+        const bool is_swapped =
+            i > 1 && j > 1 && word[i - 1] == other[j - 2] && word[i - 2] == other[j - 1];
+        if (is_swapped) row[j] = std::min(row[j], two_above[j - 2] + 1);
       }
     }
     return row.back();

@@ -46,6 +46,8 @@ TEST(Nearest, FindsASlipOfTheFingerOnly) {
   EXPECT_EQ(nearest("mmeory", names), "memory");
   EXPECT_EQ(nearest("gpu", names), "gpus");
   EXPECT_EQ(nearest("disk", names), std::nullopt);
+  // Two letters that are swapped are one slip: of "image" it was as far away.
+  EXPECT_EQ(nearest("nmae", {"image", "name"}), "name");
   EXPECT_EQ(nearest("", names), std::nullopt);
   EXPECT_EQ(nearest(std::string(1'000'000, 'm'), names), std::nullopt);
   EXPECT_EQ(nearest("memory", {}), std::nullopt);

@@ -30,6 +30,8 @@ namespace {
 constexpr std::string_view kProgram = "gangrun";
 // Hidden: the place of jobs that name none. The Python package prepares a job for its place.
 constexpr std::string_view kDefaultPlaceCommand = "default-place";
+// A word in place of a command.
+constexpr std::string_view kHelp = "help";
 // The command whose words after "--" are that of tasks, and the one whose are another's beside one.
 constexpr std::string_view kCommandWithWords = "run";
 constexpr std::string_view kCommandBeside = "exec";
@@ -74,8 +76,8 @@ std::vector<std::string> in_our_words(std::vector<std::string> arguments) {
   if (arguments.empty()) return arguments;
   if (arguments.front() == "--version" || arguments.front() == "-v" || arguments.front() == "-V") {
     arguments.front() = "version";
-  } else if (arguments.front() == "help") {
-    arguments.erase(arguments.begin());
+  } else if (arguments.front() == kHelp) {
+    std::erase(arguments, kHelp);
     arguments.emplace_back("--help");
   }
   return arguments;
@@ -107,8 +109,11 @@ std::optional<std::string> meant_word(const std::string& word,
   if (!word.starts_with(kDashes)) return base::nearest(word, known);
   std::vector<std::string> names;
   for (const std::string& flag : known) names.push_back(flag.substr(kDashes.size()));
-  const auto same = job::same_name(word.substr(kDashes.size()), names);
-  return same ? std::string(kDashes) + *same : base::nearest(word, known);
+  const std::string name = word.substr(kDashes.size());
+  const auto same = job::same_name(name, names);
+  const auto meant = same ? same : base::nearest(name, names);
+  if (!meant) return std::nullopt;
+  return std::string(kDashes) + *meant;
 }
 
 // The command or flag that an unknown word may have meant. `given` is all that stands before a
@@ -126,9 +131,11 @@ std::string explain_extra(const CLI::App& app, const client::Command& program,
       std::ranges::copy_if(names_of(flag), std::back_inserter(known),
                            [](const std::string& n) { return n.starts_with("--"); });
     }
+    if (command == nullptr) known.emplace_back("--version");
   } else if (command == nullptr) {
     what = "unknown command";
     for (const client::Command& one : program.commands) known.push_back(one.name);
+    known.emplace_back(kHelp);
   }
   std::string sentence = base::format("{} {}", what, job::in_quotes(name));
   if (command != nullptr && flag_named(*command, name) != nullptr) {
@@ -153,6 +160,9 @@ std::string explain_extra(const CLI::App& app, const client::Command& program,
     }
   }
   if (command == nullptr && what == "unknown command") {
+    if (client::is_named_as_job_file(word)) {
+      return sentence + base::format("; did you mean gangrun run {}?", base::shell_quote(word));
+    }
     for (const auto& [other, ours] : kOtherNames) {
       if (name == other) return sentence + base::format("; did you mean {}?", ours);
     }
@@ -298,8 +308,11 @@ client::ExitStatus act_on(const std::vector<std::string>& given, client::Context
   }
   const client::Command* command = chosen_command(app, all);
   const std::vector<std::string> extras = app.remaining(true);
+  // Without a command, the first word stands for one.
   const auto flag =
-      std::ranges::find_if(extras, [](const std::string& word) { return word.starts_with("-"); });
+      command == nullptr ? extras.end() : std::ranges::find_if(extras, [](const std::string& word) {
+        return word.starts_with("-");
+      });
   if (!extras.empty()) {
     return refuse_extra(flag == extras.end() ? extras.front() : *flag,
                         end == arguments.end() ? own : std::vector<std::string>());
@@ -325,9 +338,10 @@ client::Command program(const client::Places& places) {
   client::Command all{
       .name = std::string(kProgram),
       .summary = "Start the tasks of a distributed training job together, as a gang.",
-      .footer = base::format("{}\nExample:\n  gangrun run -r ps:2,worker:4 -- python3 train.py\n\n"
-                             "gangrun COMMAND --help shows the flags of a command.\n",
-                             client::exit_status_help()),
+      .footer = base::format(
+          "{}\nExample:\n  gangrun run -r ps:2,worker:4 -- python3 train.py\n\n"
+          "gangrun COMMAND --help, or gangrun help COMMAND, shows the flags of a command.\n",
+          client::exit_status_help()),
       .commands = {run_command(places),     rerun_command(places),  ps_command(places),
                    status_command(),        logs_command(),         result_command(),
                    fetch_command(),         kill_command(),         rm_command(),

@@ -96,11 +96,12 @@ TEST(CommandLine, VersionAndHelpAreAskedForInOtherWordsToo) {
     EXPECT_THAT(test.out(), HasSubstr("gangrun " GANGRUN_VERSION));
   }
   for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"help"}, {"help", "logs"}, {"logs", "--help"}}) {
+       {std::vector<std::string>{"help"}, {"help", "help"}, {"help", "logs"}, {"logs", "--help"}}) {
     client::TestContext test;
     EXPECT_EQ(run_command_line(words, test.context()), client::ExitStatus::kSuccess);
-    EXPECT_THAT(test.out(), HasSubstr(words.size() == 1 ? "Usage: gangrun [OPTIONS] COMMAND"
-                                                        : "Usage: gangrun logs"));
+    const bool is_of_all = words.back() == "help";
+    EXPECT_THAT(test.out(),
+                HasSubstr(is_of_all ? "Usage: gangrun [OPTIONS] COMMAND" : "Usage: gangrun logs"));
   }
 }
 
@@ -137,6 +138,26 @@ TEST(CommandLine, NamesOfOtherProgramsAreToldOurs) {
     EXPECT_EQ(run_command_line({word, "x"}, test.context()), client::ExitStatus::kBadInput);
     EXPECT_EQ(test.err(),
               base::format("gangrun: unknown command '{}'; did you mean {}?\n", word, meant));
+  }
+}
+
+TEST(CommandLine, WhatMayBeMeantIsToldWhereThereIsNoCommand) {
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{"--verison"}, "unknown flag '--verison'; did you mean --version?"},
+      {{"hlep"}, "unknown command 'hlep'; did you mean help?"},
+      {{"job.yaml"}, "unknown command 'job.yaml'; did you mean gangrun run job.yaml?"},
+      {{"a b.json", "--dry-run"},
+       "unknown command 'a b.json'; did you mean gangrun run 'a b.json'?"},
+      {{"rnu", "--json"}, "unknown command 'rnu'; did you mean run?"},
+      {{"run", "--nmae", "x"}, "unknown flag '--nmae'; did you mean --name?"},
+      // It was --image: the dashes counted as letters that are right.
+      {{"tf-spawner", "--nmae", "x"}, "unknown flag '--nmae'; see gangrun tf-spawner --help"},
+      {{"kv", "set", "a", "b"},
+       "'set' is not an action; did you mean 'put'? allowed: put, get, wait, delete, list"}};
+  for (const auto& [arguments, told] : cases) {
+    client::TestContext test(places::all());
+    EXPECT_EQ(run_command_line(arguments, test.context()), client::ExitStatus::kBadInput);
+    EXPECT_EQ(test.err(), "gangrun: " + told + "\n");
   }
 }
 
@@ -199,6 +220,18 @@ TEST(CommandLine, TasksAndCommandsOutOfPlaceAreToldTheirs) {
     client::TestContext test;
     EXPECT_EQ(run_command_line(arguments, test.context()), client::ExitStatus::kBadInput);
     EXPECT_EQ(test.err(), "gangrun: " + told + "\n");
+  }
+}
+
+// It was about a worker that nobody had named.
+TEST(CommandLine, ARunOfNothingIsToldWhatToGive) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"run"}, {"run", "--dry-run"}}) {
+    client::TestContext test;
+    EXPECT_EQ(run_command_line(words, test.context()), client::ExitStatus::kBadInput);
+    EXPECT_EQ(test.err(),
+              "gangrun: nothing to run is given; give a job file, or the tasks' command after --, "
+              "for example gangrun run -r worker:4 -- python3 train.py\n");
   }
 }
 

@@ -33,13 +33,13 @@ base::Result<std::vector<std::string>> chosen_jobs(const RmOptions& options,
 }
 
 base::Result<client::ExitStatus> remove_jobs(const RmOptions& options, client::Context& context) {
+  GANGRUN_ASSIGN(const auto ids, chosen_jobs(options, context));
   if (!options.yes && ::isatty(STDIN_FILENO) == 0) {
     return fail(context,
                 base::invalid_argument("rm asks before it removes, and there is no terminal to "
                                        "answer on; say --yes"),
                 client::ExitStatus::kBadInput);
   }
-  GANGRUN_ASSIGN(const auto ids, chosen_jobs(options, context));
   if (!options.yes) {
     for (const std::string& id : ids) context.console.err(base::format("{}\n", id));
     context.console.err(

@@ -174,9 +174,20 @@ Result<> read_spec_text(RunOptions& options, const std::string& folder) {
   return {};
 }
 
+// A job of defaults alone has no command either.
+Result<> check_anything_is_given(const RunOptions& options) {
+  const jobfile::Flags& flags = options.flags;
+  const bool has_command = !flags.command.empty() || flags.command_line || flags.tensorboard;
+  if (!options.spec_path.empty() || !flags.roles.empty() || has_command) return {};
+  return base::invalid_argument(
+      "nothing to run is given; give a job file, or the tasks' command after --, for example "
+      "gangrun run -r worker:4 -- python3 train.py");
+}
+
 Result<job::JobSpec> read_job(const RunOptions& options, const std::string& folder,
                               const jobfile::RulesOfPlaces& places,
                               std::vector<std::string>* without_use, jobfile::Sources* sources) {
+  GANGRUN_TRY(check_anything_is_given(options));
   RunOptions read = options;
   GANGRUN_TRY(read_spec_text(read, folder));
   const auto job_file = [&](jobfile::JobDraft defaults) -> Result<jobfile::JobDraft> {

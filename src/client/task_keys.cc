@@ -77,10 +77,7 @@ Result<std::string> ask(const std::string& address, Call call) {
 
 Result<milliseconds> timeout_of(const std::optional<std::string>& text) {
   if (!text) return kDefaultTimeout;
-  GANGRUN_ASSIGN(const auto timeout, job::parse_duration(*text).context("--timeout"));
-  if (timeout <= wire::kMaxKeyWait) return timeout;
-  return base::invalid_argument(
-      base::format("--timeout {}: must be at most {}", *text, base::to_words(wire::kMaxKeyWait)));
+  return job::parse_duration(*text, wire::kMaxKeyWait).context("--timeout");
 }
 
 std::string seconds(milliseconds time) {
@@ -194,11 +191,24 @@ Result<ExitStatus> tell(const Result<std::string>& answer, Context& context) {
   return fail(context, answer.error(), ExitStatus::kJobFailed);
 }
 
+// The agent names the parameter of the request.
+Result<std::string> in_words_of_flags(Result<std::string> answer) {
+  constexpr std::string_view kTasks = "tasks=";
+  if (answer.ok()) return std::string();
+  base::Error error = std::move(answer).error();
+  if (error.message.starts_with(kTasks)) error.message.replace(0, kTasks.size(), "--tasks ");
+  return error;
+}
+
 Result<std::string> wait_for_tasks(const BarrierOptions& options, const Context& context) {
   if (!context.variable(frameworks::kExecVariable).empty()) {
     return base::Error{base::Code::kFailedPrecondition,
                        "a barrier is for the processes of a task, and not for a command beside it "
                        "(gangrun exec), which would count as one of them"};
+  }
+  if (!wire::is_key(options.name)) {
+    return base::invalid_argument(base::format("{} cannot be a barrier's name; allowed: {}",
+                                               job::in_quotes(options.name), wire::kKeyForm));
   }
   Call call{.method = "POST", .path = "/barrier/" + options.name};
   GANGRUN_ASSIGN(call.wait, timeout_of(options.timeout));
@@ -211,8 +221,7 @@ Result<std::string> wait_for_tasks(const BarrierOptions& options, const Context&
   GANGRUN_ASSIGN(const std::string address, agent_address(context));
   const std::string process = context.variable("GANGRUN_PROCESS");
   if (!process.empty()) call.query["process"] = process;
-  GANGRUN_TRY(ask(address, std::move(call)));
-  return std::string();
+  return in_words_of_flags(ask(address, std::move(call)));
 }
 
 }  // namespace

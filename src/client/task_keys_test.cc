@@ -10,6 +10,7 @@
 #include "client/test_context.h"
 #include "net/event_loop.h"
 #include "net/server.h"
+#include "wire/key_messages.h"
 
 namespace gangrun::client {
 namespace {
@@ -110,6 +111,23 @@ TEST_F(TaskKeysTest, ABarrierIsAskedForByItsProcess) {
   test_.context().environment["GANGRUN_PROCESS"] = "2";
   ASSERT_TRUE(meet({.name = "b"}).ok());
   EXPECT_THAT(asked_, ElementsAre("POST /barrier/b ''"));
+}
+
+TEST_F(TaskKeysTest, WhatIsWrongOfABarrierIsToldAsItWasGiven) {
+  EXPECT_EQ(meet({.name = ""}).error().message,
+            base::format("'' cannot be a barrier's name; allowed: {}", wire::kKeyForm));
+  answer_ = {400, "text/plain; charset=utf-8", {}, "tasks=3: the job has 2 tasks\n"};
+  EXPECT_EQ(meet({.name = "b", .tasks = "3"}).error().message, "--tasks 3: the job has 2 tasks");
+}
+
+// One message had 365 d, and another 168 h.
+TEST_F(TaskKeysTest, ATimeToWaitHasOneLimit) {
+  for (const char* timeout : {"8d", "400 d", "1 x"}) {
+    const auto late = act({.action = "wait", .key = "k", .timeout = timeout});
+    ASSERT_FALSE(late.ok());
+    EXPECT_THAT(late.error().message, HasSubstr(", at most 7 d, "));
+    EXPECT_THAT(late.error().message, testing::StartsWith("--timeout: "));
+  }
 }
 
 TEST_F(TaskKeysTest, AnAgentThatDoesNotAnswerIsNamed) {

@@ -279,14 +279,17 @@ Result<std::string> resolve_job(const std::vector<std::string>& newest_first,
     if (id == text) return id;
     if (!text.empty() && id.starts_with(text)) fitting.push_back(id);
   }
-  if (fitting.empty() && text.size() > kMaxNameInId) {
-    // An id has only the beginning of such a name.
+  // An id has only the beginning of a long name.
+  const std::string_view name = name_in_id(text);
+  std::vector<std::string> named;
+  std::copy_if(newest_first.begin(), newest_first.end(), std::back_inserter(named),
+               [&](std::string_view id) {
+                 return is_job_id(id) && id.substr(0, id.size() - kTimeAndDigits) == name;
+               });
+  // A whole name is meant before the beginning of others.
+  if (fitting.empty() || (!named.empty() && named.size() < fitting.size())) {
     how = "is the name of";
-    std::copy_if(newest_first.begin(), newest_first.end(), std::back_inserter(fitting),
-                 [&](std::string_view id) {
-                   return is_job_id(id) &&
-                          id.substr(0, id.size() - kTimeAndDigits) == name_in_id(text);
-                 });
+    fitting = std::move(named);
   }
   if (fitting.size() == 1) return fitting.front();
   if (fitting.empty()) {

@@ -293,6 +293,17 @@ TEST(ResolveJob, TakesALongNameWhoseBeginningIsInTheId) {
   EXPECT_THAT(several.error().message, HasSubstr("is the name of 2 jobs"));
 }
 
+// "rr" was the beginning of 2 jobs.
+TEST(ResolveJob, AWholeNameWinsOverTheBeginningOfOthers) {
+  std::vector<std::string> ids = {make_job_id("rr2", kNoon, 1), make_job_id("rr", kNoon, 2),
+                                  make_job_id("rr-old", kNoon, 3)};
+  EXPECT_EQ(*resolve_job(ids, "rr"), ids[1]);
+  EXPECT_EQ(*resolve_job(ids, "rr2"), ids[0]);
+  EXPECT_THAT(resolve_job(ids, "r").error().message, HasSubstr("is the beginning of 3 jobs"));
+  ids.push_back(make_job_id("rr", kNoon, 4));
+  EXPECT_THAT(resolve_job(ids, "rr").error().message, HasSubstr("is the name of 2 jobs"));
+}
+
 TEST(ResolveJob, TakesIdsPrefixesAndLast) {
   const std::vector<std::string> ids = {"wine-20260131-120001-0002", "wine-20260131-120000-0001",
                                         "hello-20260130-120000-0003"};

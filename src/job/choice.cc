@@ -11,7 +11,7 @@ namespace gangrun::job {
 
 namespace {
 
-// The names of keys and values in other programs of this kind.
+// The names of keys, values and actions in other programs of this kind.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"torch", "pytorch"},
     {"tf", "tensorflow"},
@@ -42,6 +42,13 @@ constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"volumes", "mounts"},
     {"nodes", "hosts"},
     {"backend", "on"},
+    {"set", "put"},
+    {"write", "put"},
+    {"read", "get"},
+    {"remove", "delete"},
+    {"rm", "delete"},
+    {"ls", "list"},
+    {"keys", "list"},
 };
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {

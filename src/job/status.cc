@@ -29,7 +29,9 @@ base::Result<std::optional<base::Json>> TaskStatus::renewed(const base::Json& js
   if (told.empty()) return std::optional<base::Json>();
   GANGRUN_ASSIGN(const auto reason, base::json_member_or<std::string>(json, "exit_reason", ""));
   base::Json now = json;
-  now["exit_why"] = {{"reason", reason}, {"told", std::move(told)}};
+  now["exit_why"] = {{"reason", reason}};
+  const bool is_success = reason.empty() && told == to_words(Why{});
+  if (!is_success) now["exit_why"]["told"] = std::move(told);
   return std::optional(std::move(now));
 }
 

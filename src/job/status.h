@@ -128,7 +128,8 @@ struct TaskStatus {
         base::derived_row("exit", exit_words),
         base::row("last_line", &TaskStatus::last_line, Told{kMaxLineBytes}),
         base::row("log_path", &TaskStatus::log_path, kStatusPath),
-        base::derived_row("exit_reason", exit_reason), base::row("exit_why", &TaskStatus::exit),
+        base::derived_row("exit_reason", exit_reason),
+        base::tolerant_row_when(is_no_success, "exit_why", &TaskStatus::exit),
         base::row_if_set("incomplete_log", &TaskStatus::incomplete_log, kSentence),
         base::row_if_set("lost_outputs", &TaskStatus::lost_outputs, kSentence),
         base::row_if_set("figures", &TaskStatus::figures));
@@ -136,6 +137,8 @@ struct TaskStatus {
   // For people and programs that show them; the first is empty where there is no exit.
   static base::Json exit_words(const TaskStatus& status);
   static std::optional<std::string> exit_reason(const TaskStatus& status);
+  // A run that succeeded has no reason, and its words say all.
+  static bool is_no_success(const TaskStatus& status) { return status.exit != Why{}; }
   // Reads one with a sentence, and perhaps a reason, in place of values.
   static base::Result<std::optional<base::Json>> renewed(const base::Json& json);
 

@@ -111,6 +111,23 @@ TEST(TaskStatus, TheSentenceOfAnOlderMasterIsKept) {
   EXPECT_EQ(base::from_json<JobStatus>(json)->tasks[0].exit, Why{.told = "exited with status 3"});
 }
 
+// It had {"reason":"unknown"}, as an end without a known cause has.
+TEST(TaskStatus, ARunThatSucceededHasNoReason) {
+  JobStatus status = full_status();
+  status.tasks[0].exit = Why{};
+  base::Json json = base::to_json(status);
+  EXPECT_EQ(json["tasks"][0]["exit"], "exited with status 0");
+  EXPECT_FALSE(json["tasks"][0].contains("exit_why"));
+  EXPECT_FALSE(json["tasks"][0].contains("exit_reason"));
+  EXPECT_EQ(*base::from_json<JobStatus>(json), status);
+  json["tasks"][0]["exit_why"] = {{"reason", "unknown"}};
+  EXPECT_EQ(*base::from_json<JobStatus>(json), status);
+  status.tasks[0].exit = Why{.told = "exited"};
+  EXPECT_EQ(*base::from_json<JobStatus>(base::to_json(status)), status);
+  status.tasks[0].exit = not_begun();
+  EXPECT_EQ(base::to_json(status)["tasks"][0]["exit_reason"], "stopped");
+}
+
 TEST(JobStatus, RefusesUnknownStatesAndTooManyTasks) {
   base::Json json = base::to_json(full_status());
   json["state"] = "runing";

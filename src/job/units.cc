@@ -17,6 +17,7 @@ constexpr std::size_t kMaxFractionDigits = 6;
 // Larger numbers are over every limit; so are their products with a factor, without an overflow.
 constexpr std::int64_t kMaxWhole = 10'000'000'000;
 constexpr std::int64_t kMillion = 1'000'000;
+constexpr std::int64_t kMsInDay = 86'400'000;
 constexpr std::int64_t kMibInTib = std::int64_t{1} << 20U;
 
 struct Unit {
@@ -30,8 +31,8 @@ constexpr Unit kMemoryUnits[] = {
     {"t", kMibInTib}, {"Mi", 1},     {"Gi", 1024},       {"Ti", kMibInTib},
 };
 constexpr Unit kTimeUnits[] = {
-    {"ms", 1},         {"s", 1000},   {"min", 60'000}, {"h", 3'600'000},
-    {"d", 86'400'000}, {"m", 60'000}, {"sec", 1000},
+    {"ms", 1},       {"s", 1000},   {"min", 60'000}, {"h", 3'600'000},
+    {"d", kMsInDay}, {"m", 60'000}, {"sec", 1000},
 };
 
 struct UnitKind {
@@ -51,7 +52,10 @@ base::Error unknown_unit(std::string_view text, std::string_view unit, const Uni
   std::vector<std::string> names;
   for (const Unit& known : kind.units) names.push_back(base::in_small_letters(known.name));
   std::string hint;
-  if (const auto meant = base::nearest(base::in_small_letters(unit), names)) {
+  const std::string small = base::in_small_letters(unit);
+  const std::string singular = small.ends_with('s') ? small.substr(0, small.size() - 1) : small;
+  const bool is_plural = std::ranges::find(names, singular) != names.end();
+  if (const auto meant = is_plural ? singular : base::nearest(small, names)) {
     const auto index = std::find(names.begin(), names.end(), *meant) - names.begin();
     hint = base::format("; did you mean '{}'?", kind.units[static_cast<std::size_t>(index)].name);
   }
@@ -109,12 +113,14 @@ base::Result<std::int64_t> parse_memory_mib(std::string_view text) {
   return parse_quantity(text, kind);
 }
 
-base::Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
-  const UnitKind kind{
-      "a time",
-      "a number with ms, s, min (or m), h or d, at most 365 d, for example 10 min; a "
-      "bare number is in seconds",
-      kTimeUnits, 1000, kMaxDuration.count()};
+base::Result<std::chrono::milliseconds> parse_duration(std::string_view text,
+                                                       std::chrono::milliseconds most) {
+  const bool is_in_days = most.count() % kMsInDay == 0;
+  const std::string allowed = base::format(
+      "a number with ms, s, min (or m), h or d, at most {}, for example 10 min; a bare number is "
+      "in seconds",
+      is_in_days ? base::format("{} d", most.count() / kMsInDay) : duration_text(most));
+  const UnitKind kind{"a time", allowed, kTimeUnits, 1000, most.count()};
   GANGRUN_ASSIGN(const std::int64_t ms, parse_quantity(text, kind));
   return std::chrono::milliseconds(ms);
 }

@@ -18,7 +18,8 @@ inline constexpr std::chrono::milliseconds kMaxDuration = std::chrono::hours(24 
 base::Result<std::int64_t> parse_memory_mib(std::string_view text);
 
 // "10 min", "2h", "1.5 s", "500 ms", "30": a time; a bare number is in seconds.
-base::Result<std::chrono::milliseconds> parse_duration(std::string_view text);
+base::Result<std::chrono::milliseconds> parse_duration(
+    std::string_view text, std::chrono::milliseconds most = kMaxDuration);
 
 // A whole number from `min` to `max`.
 base::Result<int> parse_count(std::string_view text, int min, int max);

@@ -89,6 +89,13 @@ TEST(Duration, ErrorsNameTheValueAndWhatIsAllowed) {
       "'10 mins' is not a time (unknown unit 'mins'; did you mean 'min'?); allowed: a number "
       "with ms, s, min (or m), h or d, at most 365 d, for example 10 min; a bare number is in "
       "seconds");
+  const auto limited = parse_duration("61 s", std::chrono::minutes(1));
+  EXPECT_THAT(limited.error().message, testing::HasSubstr("(too large); allowed: "));
+  EXPECT_THAT(limited.error().message, testing::HasSubstr(", at most 1 min, "));
+  EXPECT_TRUE(parse_duration("60 s", std::chrono::minutes(1)).ok());
+  EXPECT_THAT(parse_duration("3 hs").error().message, testing::HasSubstr("did you mean 'h'?"));
+  EXPECT_THAT(parse_duration("3 Ds").error().message, testing::HasSubstr("did you mean 'd'?"));
+  EXPECT_THAT(parse_duration("3 mss").error().message, testing::HasSubstr("did you mean 'ms'?"));
   for (const char* text : {"366 d", "-1s", "1 h 30 min", "soon", "1e3", "10000000000000 d"}) {
     EXPECT_FALSE(parse_duration(text).ok()) << text;
   }

@@ -20,12 +20,21 @@ using base::Result;
 
 constexpr std::string_view kTensorboardType = "tensorboard";
 
+// Whether an origin is the flag that is called as the path is: "--name: " of "name".
+bool is_flag_of(std::string_view origin, std::string path) {
+  std::ranges::replace(path, '_', '-');
+  return origin == base::format("--{}: ", path);
+}
+
 // The longest part of the problem's path whose origin is known says where the value stands.
 base::Error locate(const Problem& problem, const JobDraft& draft) {
   std::string path = problem.path;
   while (true) {
     const auto found = draft.origins.find(path);
     if (found != draft.origins.end()) {
+      if (is_flag_of(found->second, problem.path)) {
+        return base::invalid_argument(found->second + problem.text);
+      }
       return base::invalid_argument(
           base::format("{}{}: {}", found->second, problem.path, problem.text));
     }

@@ -239,7 +239,7 @@ TEST(Build, TensorboardListensForAllWhereItIsExposed) {
 
 TEST(Build, NoJobIsCalledAsCommandsCallTheNewest) {
   EXPECT_EQ(build_error("", {.job_fields = {{"name", "last"}}, .command = {"x"}}),
-            "--name: name: 'last' cannot be a job's name: commands take it for the newest job");
+            "--name: 'last' cannot be a job's name: commands take it for the newest job");
   EXPECT_EQ(built("", {.job_fields = {{"name", "lasting"}}, .command = {"x"}}).name, "lasting");
   EXPECT_EQ(built("", {.command = {"python", "last.py"}}).name, "job");
   EXPECT_EQ(built("", {.command = {"./last"}}).name, "job");
@@ -274,7 +274,7 @@ TEST(Build, ErrorsSayWhichFlagAndWhatExists) {
       {{.env = {"chief:A=1"}},
        "-e: 'chief:A=1': unknown task type 'chief'; this job has: worker, ps"},
       {{.job_fields = {{"success", "ps"}}},
-       "--success: success: 'ps' is not a tracked task type of this job; allowed: all, worker"},
+       "--success: 'ps' is not a tracked task type of this job; allowed: all, worker"},
       {{.fields = {{"min_instances", {"worker:3"}}}},
        "--min-instances: tasks.worker.min_instances: 3 is not allowed; allowed: 1 to 2, its "
        "instances"},
@@ -287,7 +287,7 @@ TEST(Build, ErrorsSayWhichFlagAndWhatExists) {
        "--grace: tasks.ps.grace: only the policies observer and sidecar have a grace; ps is "
        "service"},
       {{.job_fields = {{"name", "a/b"}}},
-       "--name: name: 'a/b' is not a name; allowed: a letter or digit, then at most 62 letters, "
+       "--name: 'a/b' is not a name; allowed: a letter or digit, then at most 62 letters, "
        "digits, '.', '_' or '-'"},
       {{.job_lists = {{"files", {""}}}}, "-f: files.0: the path is empty"},
       {{.command = {""}}, "after --: command: the command is empty"},

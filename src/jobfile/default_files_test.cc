@@ -211,7 +211,7 @@ TEST(DefaultFiles, WhatAPlaceDoesNotTakeIsLeftOut) {
   // The user's own word stays one.
   Flags flags;
   flags.job_fields["image"] = "b";
-  EXPECT_THAT(error_of("image: a", kJob, flags), HasSubstr("--image: image: 'b' is not allowed"));
+  EXPECT_THAT(error_of("image: a", kJob, flags), HasSubstr("--image: 'b' is not allowed"));
   const auto own =
       build_of({"keep_folders: true"}, "{keep_folders: true, tasks: {w: 1}, command: 'true'}");
   EXPECT_THAT(own.without_use, ElementsAre("keep_folders"));

@@ -111,10 +111,10 @@ TEST(Hosts, ErrorsNameTheFieldTheValueAndWhatIsAllowed) {
   EXPECT_THAT(hosts_error("h1:two"), HasSubstr("--hosts: 'h1:two': slots: 'two' is not"));
   EXPECT_THAT(hosts_error(":2"), HasSubstr("--hosts: ':2' has no name; a host is written NAME"));
   EXPECT_THAT(hosts_error("../h"),
-              HasSubstr("--hosts: hosts: '../h' is not the name of a host: it begins with"));
-  EXPECT_THAT(hosts_error("h1:2,h1:2"), HasSubstr("--hosts: hosts: 'h1' is named twice"));
+              HasSubstr("--hosts: '../h' is not the name of a host: it begins with"));
+  EXPECT_THAT(hosts_error("h1:2,h1:2"), HasSubstr("--hosts: 'h1' is named twice"));
   EXPECT_THAT(hosts_error("h1:2,h2:1"),
-              HasSubstr("--hosts: hosts: 3 slots are fewer than the 4 tasks; allowed: at least"));
+              HasSubstr("--hosts: 3 slots are fewer than the 4 tasks; allowed: at least"));
   EXPECT_EQ(hosts_error("h1:2,h2:2"), "");
   EXPECT_EQ(hosts_error("h1:1,h2"), "");
 }

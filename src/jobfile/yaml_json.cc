@@ -206,8 +206,8 @@ base::Error error_of(const YamlRefusal& refusal) {
 }
 
 // The words behind a colon in the parser's messages are of the text: it might be a secret.
-YamlRefusal not_yaml(const YAML::Exception& error) {
-  return {place_of(error.mark),
+YamlRefusal not_yaml(std::string_view text, const YAML::Exception& error) {
+  return {in_text(text, place_of(error.mark)),
           base::format("not YAML: {}", error.msg.substr(0, error.msg.find(':')))};
 }
 
@@ -222,7 +222,7 @@ base::Result<Json> run_parser(std::string_view text) {
     try {
       is_document = parser.HandleNextDocument(builder);
     } catch (const YAML::Exception& error) {
-      refusal = indented_by_tab(text, place_of(error.mark).line).value_or(not_yaml(error));
+      refusal = indented_by_tab(text, place_of(error.mark).line).value_or(not_yaml(text, error));
     } catch (const std::exception& error) {
       refusal = YamlRefusal{{}, base::format("not YAML: {}", error.what())};
     }

@@ -77,7 +77,7 @@ TEST(YamlToJson, RefusesWithThePlace) {
       {"b: \xff\n", "line 1, column 1: this line is not valid UTF-8"},
       {",", "line 1, column 1: not YAML: no value begins like this"},
       {"a: 1\n---\n,", "line 3, column 1: not YAML: no value begins like this"},
-      {"a: [1, 2\n", "line 2, column 1: not YAML: end of sequence flow not found"},
+      {"a: [1, 2\n", "line 1, column 9: not YAML: end of sequence flow not found"},
   };
   for (const auto& [text, message] : cases) EXPECT_EQ(json_of(text), message) << text;
 }

@@ -154,7 +154,7 @@ base::Result<YamlNode> run_parser(std::string_view text, const std::string& sour
       refusal = YamlRefusal{{}, "has more than one document (---)"};
     }
   } catch (const YAML::Exception& error) {
-    const Mark mark = mark_of(error.mark);
+    const Mark mark = in_text(text, mark_of(error.mark));
     refusal = indented_by_tab(text, mark.line)
                   .value_or(YamlRefusal{mark, base::format("not YAML: {}", error.msg)});
   } catch (const std::exception& error) {
@@ -199,6 +199,12 @@ base::Result<YamlNode> convert(const base::Json& json, std::size_t depth) {
 }
 
 }  // namespace
+
+Mark in_text(std::string_view text, Mark mark) {
+  const std::size_t size = text.find_last_not_of(" \t\r\n") + 1;
+  const Mark end = mark_at(text, size);
+  return mark.line > end.line ? end : mark;
+}
 
 std::optional<YamlRefusal> indented_by_tab(std::string_view text, int last_line) {
   int number = 0;

@@ -26,6 +26,9 @@ struct YamlRefusal {
   std::string text;
 };
 
+// A place that lies behind the last line of a text is the end of that line, as an editor shows it.
+Mark in_text(std::string_view text, Mark mark);
+
 // The first tab that indents a line, up to line `last_line`, as why the text is no YAML; none: it
 // has another reason.
 std::optional<YamlRefusal> indented_by_tab(std::string_view text, int last_line);

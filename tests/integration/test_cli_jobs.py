@@ -260,6 +260,7 @@ def test_jobs_that_have_ended_are_removed_with_all_that_is_kept_of_them(run_gang
     ids = sorted(path.name for path in (home / "jobs").iterdir())
     asked = run_gangrun("rm", *ids)
     assert asked.status == 2 and "rm asks before it removes, and there is no terminal to answer on; say --yes" in asked.stderr
+    assert run_gangrun("rm", "nobody").status == 4, "it said --yes before it looked"
     # One of several that cannot be removed, and none is.
     assert run_gangrun("rm", "--yes", ids[0], "nobody").status == 4
     lives = start("-r", "worker:1", "--", "sh", "-c", FOREVER)

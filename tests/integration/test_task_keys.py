@@ -143,9 +143,9 @@ printf 'head\\ntail' >lines; { read -r line; gangrun kv put v; } <lines; test "$
 gangrun kv put v -- -; test "$(gangrun kv get v)" = -
 ! gangrun kv put v -- two words 2>words; grep -q "unexpected argument 'words'" words
 head -c 262145 /dev/zero | { s=0; gangrun kv put v 2>large || s=$?; test $s = 2; }; grep -q "limit of 262144 bytes" large
-! gangrun kv wait v --timeout 8d 2>long; grep -q "must be at most 168 h" long
+! gangrun kv wait v --timeout 8d 2>long; grep -q "at most 7 d" long
 s=0; gangrun kv put v <&- 2>closed || s=$?; test $s = 2; grep -q "standard input is closed" closed
-s=0; gangrun barrier b --tasks 9 2>many || s=$?; test $s = 2; grep -q "tasks=9: the job has 1 task" many
+s=0; gangrun barrier b --tasks 9 2>many || s=$?; test $s = 2; grep -q -e "--tasks 9: the job has 1 task" many
 test "$(gangrun kv get v)" = -
 """)
     done = run_gangrun("run", "-r", "worker:1", "--", "bash", str(tmp_path / "job.sh"), cwd=tmp_path)

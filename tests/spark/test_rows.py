@@ -109,7 +109,7 @@ def test_rows_left_without_a_word_are_an_error(one):
 
 @pytest.mark.parametrize("what, part", [
     ("list", "data: a builtins.list; allowed: an RDD or a DataFrame"),
-    ("epochs", "num_epochs: 0; allowed: 1 and more"),
+    ("epochs", "epochs: 0 is out of range; allowed: a whole number from 1 on"),
     ("queue", "qname: 'mine'; allowed: 'input'"),
 ])
 def test_what_cannot_be_fed_is_refused(one, what, part):

@@ -14,7 +14,7 @@ import time
 import weakref
 from typing import Any, Callable, Mapping, Optional, Sequence
 
-from gangrun import _program, _staging, _texts, errors
+from gangrun import _arguments, _program, _staging, _texts, errors
 from gangrun.spark import _checks, _nodes, _payload, _process, _runtime, _start, _streams, _told
 from gangrun.spark._master import Join, Master
 
@@ -358,15 +358,16 @@ class Cluster:
         `stream` is a StreamingContext or StreamingQuery: wait first until it ends, or until `request_stop` is called.
         If the nodes have not finished after `timeout` seconds, kill them and raise JobTimeout (a TimeoutError).
         """
+        limit = _arguments.time_limit("timeout", timeout)
         try:
             if stream is not None:
                 self.streams.await_end(stream)
             self.check()
             self.end_feed()
-            if not self.master.wait_until(lambda: self.master.ended.is_set() or self.has_failed, timeout):
+            if not self.master.wait_until(lambda: self.master.ended.is_set() or self.has_failed, limit):
                 self._ending = True
                 self.master.kill(EXIT_LIMIT_S)
-                raise errors.JobTimeout(f"{self.master.id}: the nodes did not end within {timeout:.0f} s of shutdown()",
+                raise errors.JobTimeout(f"{self.master.id}: the nodes did not end within {limit:.0f} s of shutdown()",
                                         self.master.status)
             self.check()
             self._check_returns()
@@ -475,6 +476,8 @@ def start(sc: Any, function: Callable[..., Any], args: Sequence[Any] = (), num_e
     Returns when all nodes are about to call the function. Raises InvalidJob before anything is started.
     """
     context = _checks.context_of(sc)
+    _arguments.count("memory_mib", memory_mib, 1)
+    _arguments.seconds("reservation_timeout", reservation_timeout, 0)
     count = num_executors if num_executors is not None else _number_of_executors(context)
     template = _nodes.template(count, num_ps, master_node)
     request = Request(function=function, args=args, kwargs=kwargs or {}, template=template, name=name or name_for(function), feed=feed,
@@ -488,6 +491,7 @@ def run(sc: Any, function: Callable[..., Any], args: Sequence[Any] = (), num_exe
 
     Other arguments are those of `start`. Raises the first error of a node, with its traceback.
     """
+    limit = _arguments.time_limit("timeout", timeout)  # before anything starts
     cluster = start(sc, function, args, num_executors, kwargs=kwargs, feed=False, **keys)
-    cluster.shutdown(timeout)
+    cluster.shutdown(limit)
     return cluster.results()

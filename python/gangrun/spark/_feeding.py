@@ -16,6 +16,7 @@ import struct
 import time
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Optional, Sequence, Union
 
+from gangrun import _arguments
 from gangrun.spark import _frames
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Plan:
     def __post_init__(self) -> None:
         if self.qname != QUEUE:
             raise ValueError(f"qname: {self.qname!r}; allowed: {QUEUE!r}: a node has one feed")
-        if not self.feed_timeout > 0:
+        if not _arguments.seconds("feed_timeout", self.feed_timeout) > 0:
             raise ValueError(f"feed_timeout: {self.feed_timeout!r}; allowed: seconds, more than 0")
 
 
@@ -55,8 +56,7 @@ class Plan:
 def train(sc: SparkContext, data: Union[RDD[Any], DataFrame], epochs: int, plan: Plan) -> None:
     """Feeds everything so many times and returns when all of it is with the nodes, read or in their memory. Spark's job
     runs in the calling thread, in its job group."""
-    if epochs < 1:
-        raise ValueError(f"num_epochs: {epochs}; allowed: 1 and more")
+    epochs = _arguments.count("epochs", epochs, 1)
     with_pyarrow = _is_frame(data)
     if with_pyarrow and data.isStreaming:
         raise TypeError("data: a DataFrame of a stream; allowed: one that is not; gangrun.spark.train_stream feeds its writeStream")

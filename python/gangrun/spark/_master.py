@@ -165,7 +165,7 @@ class Master:
 
     def _refused(self, sentence: str) -> BaseException:
         if self.state == "killed":
-            return errors.JobKilled(f"{self.id} was stopped: {sentence}", self.status)
+            return errors.JobKilled(_texts.stopped(self.id, sentence), self.status)
         return errors.InvalidJob(sentence) if self._stream.exit_status == 2 else errors.CommandFailed(sentence)
 
     # Waits.

@@ -9,7 +9,7 @@ import random
 import sys
 from typing import Any, Callable, Optional, Sequence
 
-from gangrun import errors
+from gangrun import _arguments, errors
 from gangrun.spark import _checks, _cluster, _nodes, _streams
 
 logger = logging.getLogger("gangrun.spark")
@@ -101,8 +101,9 @@ class TFCluster:
         timeout     seconds until the nodes are killed (default: 3 days); 0 or less: no limit
         """
         del grace_secs
+        limit = _arguments.time_limit("timeout", timeout)
         with _StatusOf(self.cluster):
-            self.cluster.shutdown(timeout if timeout and timeout > 0 else None, ssc)
+            self.cluster.shutdown(limit if limit and limit > 0 else None, ssc)
 
     def tensorboard_url(self) -> Optional[str]:
         """Return the URL of TensorBoard, or None if it does not run."""

@@ -291,7 +291,7 @@ base::Error in_own_words(base::Error error, const TfSpawnerOptions& options) {
   // The longest beginnings first.
   const std::pair<std::string_view, std::string> beginnings[] = {
       {"-r: tasks.worker.image: ", "-i: "},
-      {"--image: image: ", "-i: "},
+      {"--image: ", "-i: "},
       {"--tensorboard: tasks.tensorboard: ", "--tensorboard: "},
       {"--timeout: timeouts.", "--timeout: "},
       {"tasks.worker.pod.", pod},

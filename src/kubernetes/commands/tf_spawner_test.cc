@@ -253,7 +253,7 @@ TEST(TfSpawner, ErrorsSpeakOfItsOwnFlagsAndFiles) {
       {"--pod-file: has no `spec`", "--pod-file gpu.yaml: has no `spec`"},
       {"--service-file: has no `spec`", "--service-file service.yaml: has no `spec`"},
       {"-e: line 2: has no '='", "-e vars: line 2: has no '='"},
-      {"--image: image: 'A b' is not", "-i: 'A b' is not"},
+      {"--image: 'A b' is not", "-i: 'A b' is not"},
       {"kubernetes.namespace: 'A_b' is not", "-n: 'A_b' is not"},
       {"tasks.worker.outputs.0: '/a' is not", "--output: entry 0: '/a' is not"},
       {"-t: 'a b' is not a tag", "-t: 'a b' is not a tag"},
