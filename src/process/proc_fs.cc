@@ -24,7 +24,7 @@ namespace {
 
 // The longest chain of parents that is followed; deeper trees are not ours.
 constexpr int kMaxAncestors = 4096;
-// Programs that begin and end processes all the time make news for ever.
+// Programs that begin and end processes all the time give no last walk.
 constexpr int kMaxWalks = 8;
 // The largest list of children that is read.
 constexpr std::size_t kMaxChildrenBytes = std::size_t{4} << 20U;
