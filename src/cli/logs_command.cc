@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -86,7 +87,12 @@ void warn_of_missing_times(const std::set<job::TaskId>& tasks, client::Context& 
 // Everything that is there, then with -f what comes until the job ends.
 base::Result<> show_log(cluster::Job& job, const LogsOptions& options,
                         const cluster::LogRequest& request, client::Context& context) {
-  GANGRUN_ASSIGN(job::JobStatus status, job.status());
+  auto answer = job.status();
+  const auto silence = answer.ok() ? std::nullopt : std::optional(answer.error());
+  if (silence && silence->code == base::Code::kUnavailable) {
+    if (auto recorded = job.recorded_status()) answer = *std::move(recorded);
+  }
+  GANGRUN_ASSIGN(job::JobStatus status, std::move(answer));
   GANGRUN_ASSIGN(const auto reader, job.logs(request));
   client::LogPrinter::Options printing{.prefix = !request.task.has_value(),
                                        .prefix_width = prefix_width(status, request),
@@ -111,6 +117,8 @@ base::Result<> show_log(cluster::Job& job, const LogsOptions& options,
   for (const std::string& sentence : client::missing_lines(status, request.task)) {
     context.console.err(base::format("gangrun: warning: {}\n", sentence));
   }
+  // The lines in the log are shown all the same.
+  if (silence) return *silence;
   return {};
 }
 

@@ -314,7 +314,11 @@ std::optional<job::JobStatus> LocalJob::recorded_status() {
 }
 
 Result<std::unique_ptr<cluster::LogReader>> LocalJob::logs(const cluster::LogRequest& request) {
-  GANGRUN_ASSIGN(const job::JobStatus found, status());
+  auto answer = status_within(kNextAnswerTimeout);
+  if (!answer.ok() && answer.error().code == base::Code::kUnavailable) {
+    if (auto recorded = recorded_status()) answer = *std::move(recorded);
+  }
+  GANGRUN_ASSIGN(const job::JobStatus found, std::move(answer));
   GANGRUN_ASSIGN(auto logs, LocalLogs::open(paths_.logs(), found.tasks, request));
   return std::unique_ptr<cluster::LogReader>(std::move(logs));
 }
@@ -342,12 +346,15 @@ Result<> LocalJob::stop(bool at_once, const std::string& by) {
   }
   GANGRUN_ASSIGN(const base::Secret secret, read_secret(paths_));
   const base::Instant limit = access_.clock.now() + kAnswerTimeout;
-  return ask_master(kAnswerTimeout,
-                    [&] {
-                      return wire::request_stop(net::Endpoint::on_unix(paths_.socket()), secret,
-                                                at_once, by, limit);
-                    })
-      .context(base::format("cannot reach the master of {}", id()));
+  auto asked = ask_master(kAnswerTimeout, [&] {
+    return wire::request_stop(net::Endpoint::on_unix(paths_.socket()), secret, at_once, by, limit);
+  });
+  if (!asked.ok() && asked.error().code == base::Code::kDeadlineExceeded) {
+    return base::unavailable(
+        base::format("the master of {} does not answer within {}; it stops the job if it goes on",
+                     id(), base::to_words(kAnswerTimeout)));
+  }
+  return std::move(asked).context(base::format("cannot reach the master of {}", id()));
 }
 
 Result<std::vector<cluster::TaskResult>> LocalJob::results() {

@@ -21,12 +21,16 @@ namespace {
 constexpr std::size_t kMaxPipeBytes = std::size_t{1} << 20U;
 // Output that is held for the end is lost in pieces of so many bytes, or of one read.
 constexpr std::size_t kPieceBytes = std::size_t{4} << 10U;
+// The ends of one run take this part of the limit at most, and so many runs of a task have theirs.
+constexpr std::uint64_t kPartsOfLimit = 32;
+constexpr std::uint64_t kRunsWithEnds = 8;
 
 }  // namespace
 
 void LogRoom::set_ends_aside(std::size_t pumps) {
-  end = std::min(left / 8 / pumps, kMaxEndBytes);
-  left -= 2 * end * pumps;
+  const std::uint64_t wanted = std::min(limit / kPartsOfLimit / pumps, kMaxEndBytes);
+  end = std::min(wanted, left / pumps);
+  left -= std::min(left, kRunsWithEnds * wanted * pumps);
 }
 
 std::string_view LogRoom::take(std::string_view text) {

@@ -42,8 +42,8 @@ struct LogRoom {
   // The bytes that each pump holds of its last output, for which there is no room, until its end.
   std::uint64_t end = 0;
 
-  // Sets a part of what is left aside for the ends of so many pumps, at most an eighth, and as much
-  // for later runs.
+  // Sets a part of what is left aside for the ends of so many pumps, in this run and in later ones:
+  // at most a quarter of the limit.
   void set_ends_aside(std::size_t pumps);
   // As much of `text` as there is room for, in whole lines.
   std::string_view take(std::string_view text);

@@ -342,16 +342,29 @@ TEST_F(Output, OfAFloodTheLastWholeLinesAreTheEnd) {
 TEST(LogRoom, LeavesSomeToTheEndsAndToLaterRuns) {
   LogRoom room{.limit = 1U << 20U, .left = 1U << 20U};
   room.set_ends_aside(2);
-  EXPECT_EQ(room.end, 64U << 10U);
+  EXPECT_EQ(room.end, 16U << 10U);
   EXPECT_EQ(room.left, 768U << 10U);
-  room.left = 1U << 30U;
-  room.set_ends_aside(2);
-  EXPECT_EQ(room.end, kMaxEndBytes);
-  EXPECT_EQ(room.left, (1U << 30U) - 4 * kMaxEndBytes);
+  LogRoom large{.limit = 1U << 30U, .left = 1U << 30U};
+  large.set_ends_aside(2);
+  EXPECT_EQ(large.end, kMaxEndBytes);
+  EXPECT_EQ(large.left, (1U << 30U) - 16 * kMaxEndBytes);
+}
+
+// The last of several runs had no room for its traceback.
+TEST(LogRoom, HasSomeForTheEndsOfLaterRuns) {
+  LogRoom room{.limit = 1U << 20U, .left = 1U << 20U};
+  std::uint64_t used = 0;
+  for (int run = 0; run < 8; ++run) {
+    room.left = room.limit - used;
+    room.set_ends_aside(2);
+    EXPECT_EQ(room.end, 16U << 10U) << run;
+    used += room.left + 2 * room.end;
+  }
+  EXPECT_EQ(used, room.limit);
   room.left = 15;
   room.set_ends_aside(2);
-  EXPECT_EQ(room.end, 0U);
-  EXPECT_EQ(room.left, 15U);
+  EXPECT_EQ(room.end, 7U);
+  EXPECT_EQ(room.left, 0U);
 }
 
 TEST_F(Output, AFolderThatIsMissingIsTold) {

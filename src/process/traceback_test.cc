@@ -67,6 +67,45 @@ TEST(PythonTraceback, PrefixesOfALauncherAreTakenOff) {
             "ValueError: x");
 }
 
+// The cause of such a failure was the heading.
+TEST(PythonTraceback, AnUnfinishedLineBeforeTheHeadingIsNoPrefix) {
+  for (const std::string unfinished : {"epoch 3 ...", "\r 20%|##  |", "  2 of 7", "Loss: "}) {
+    EXPECT_EQ(traceback("starting\n" + unfinished + kPlain), kPlain) << unfinished;
+    std::string of_rank;
+    for (const std::string& line : base::split(unfinished + kPlain, '\n')) {
+      of_rank += "[rank0]: " + line + "\n[rank1]:   fine\n";
+    }
+    EXPECT_EQ(traceback(of_rank), kPlain) << unfinished;
+  }
+}
+
+// The cause of such a failure was a ruler.
+TEST(PythonTraceback, AGroupHasItsOwnOrThatOfTheLastInIt) {
+  const std::string group =
+      "  + Exception Group Traceback (most recent call last):\n"
+      "  |   File \"train.py\", line 1, in <module>\n"
+      "  | ExceptionGroup: eg (2 sub-exceptions)\n"
+      "  +-+---------------- 1 ----------------\n";
+  EXPECT_EQ(traceback("starting\n" + group + "    | ValueError: a\n" +
+                      "    +---------------- 2 ----------------\n    | TypeError: b\n" +
+                      "    +------------------------------------"),
+            "Exception Group Traceback (most recent call last):\n"
+            "  File \"train.py\", line 1, in <module>\n"
+            "ExceptionGroup: eg (2 sub-exceptions)");
+  EXPECT_EQ(traceback(group + "    | Traceback (most recent call last):\n"
+                              "    |   File \"train.py\", line 7, in load\n"
+                              "    | ValueError: bad shard 7\n"
+                              "    +------------------------------------"),
+            "Traceback (most recent call last):\n  File \"train.py\", line 7, in load\n"
+            "ValueError: bad shard 7");
+  EXPECT_EQ(traceback("    | Exception Group Traceback (most recent call last):\n"
+                      "    |   File \"train.py\", line 2, in f\n"
+                      "    | ExceptionGroup: inner (1 sub-exception)\n"
+                      "    +-+---------------- 1 ----------------\n      | ValueError: a\n"),
+            "Exception Group Traceback (most recent call last):\n"
+            "  File \"train.py\", line 2, in f\nExceptionGroup: inner (1 sub-exception)");
+}
+
 TEST(PythonTraceback, OneThatIsCutIsGivenAsFarAsItGoes) {
   for (std::size_t cut = kPlain.find('\n'); cut < kPlain.size(); ++cut) {
     const auto found = traceback(kPlain.substr(0, cut));
@@ -80,8 +119,6 @@ TEST(PythonTraceback, WhereThereIsNoneThereIsNone) {
   EXPECT_EQ(python_traceback({}), std::nullopt);
   EXPECT_EQ(traceback("Segmentation fault"), std::nullopt);
   EXPECT_EQ(traceback("a Traceback (most recent call last): was seen"), std::nullopt);
-  EXPECT_EQ(traceback("  + Exception Group Traceback (most recent call last):\n  | x"),
-            std::nullopt);
 }
 
 }  // namespace

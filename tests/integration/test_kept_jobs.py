@@ -169,7 +169,8 @@ def test_a_job_that_has_run_is_unreadable_without_its_journal(run_gangrun, home,
 
 
 def test_ps_names_a_job_whose_master_does_not_answer(run_gangrun, home, tmp_path):
-    assert run_gangrun("run", "-d", "--name", "mute", "--", "sh", "-c", "while :; do sleep 1; done", cwd=tmp_path).status == 0
+    assert run_gangrun("run", "-d", "--name", "mute", "--", "sh", "-c", "echo said; touch up; while :; do sleep 1; done", cwd=tmp_path).status == 0
+    wait_until((tmp_path / "up").exists, "the task")
     assert run_gangrun("run", "--name", "good", "--", "true", cwd=tmp_path).status == 0
     (master,) = [pid for pid, words in processes_with(f"GANGRUN_HOME={home}").items() if "master" in words]
     os.kill(master, signal.SIGSTOP)
@@ -185,9 +186,15 @@ def test_ps_names_a_job_whose_master_does_not_answer(run_gangrun, home, tmp_path
             one = run_gangrun("status", "mute", *flags)
             assert one.status == 7 and re.fullmatch(r"gangrun: the master of mute-\S+ does not answer within .+ s\n", one.stderr), one
             assert "running" in one.stdout and "this is the last status that it has recorded, at 20" in one.stdout, one
+        # There was no line.
+        told = run_gangrun("logs", "mute")
+        assert told.status == 7 and told.stdout == "worker:0 | said\n" and "does not answer within" in told.stderr, told
+        # That was 124, and nothing said that the request counts.
+        told = run_gangrun("kill", "mute")
+        assert told.status == 7 and "does not answer within 5.0 s; it stops the job if it goes on" in told.stderr, told
     finally:
         os.kill(master, signal.SIGCONT)
-    assert run_gangrun("kill", "--now", "mute").status == 0
+    assert run_gangrun("wait", "mute").status == 5
 
 
 def test_a_detached_job_whose_folder_is_removed_ends(run_gangrun, home, tmp_path):

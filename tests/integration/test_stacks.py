@@ -168,7 +168,7 @@ def test_of_a_stopped_process_it_is_told_that_it_stands(gangrun, home, job):
 
 
 @pytest.mark.parametrize("words, said", [
-    (["last", "--timeout", "2m"], "must be from"),
+    (["last", "--timeout", "2m"], "at most 1 min"),
     (["last", "--timeout", "soon"], "--timeout"),
     (["last", "worker"], "worker"),
     (["no-such-job"], "no-such-job"),
