@@ -1,6 +1,8 @@
 """Times and counts of the wrong type or size are refused here, by the names that the caller has given them."""
 
+import fractions
 import math
+import numbers
 import os
 import pathlib
 import threading
@@ -112,7 +114,23 @@ def test_times_and_counts_of_spark_are_numbers():
             _feeding.train(None, None, epochs, _feeding.Plan(job_id="j", key=b"", nodes=[]))
 
 
-def test_numbers_of_numpy_are_numbers():
-    numpy = pytest.importorskip("numpy")
-    assert _arguments.seconds("timeout", numpy.float32(0.5)) == 0.5
-    assert _arguments.count("tasks", numpy.int64(3), 1) == 3
+@numbers.Integral.register
+class Whole:
+    """As NumPy has its integers: no int, but registered as whole."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __int__(self):
+        return self.value
+
+    def __ge__(self, other):
+        return self.value >= other
+
+    def __le__(self, other):
+        return self.value <= other
+
+
+def test_numbers_of_other_libraries_are_numbers():
+    assert _arguments.seconds("timeout", fractions.Fraction(1, 2)) == 0.5
+    assert _arguments.count("tasks", Whole(3), 1) == 3
