@@ -83,6 +83,7 @@ RULES = [
     Rule(r"\|\|\s*true\b", "a check of the one status that is fine", code, "rm x || true"),
     Rule(r"\bGTEST_SKIP\b|\bDISABLED_|\bpytest\.(mark\.)?(skip|skipif|xfail)\b|unittest\.skip", "a test that can fail everywhere",
          code, "GTEST_SKIP();"),
+    Rule(r"\bimportorskip\b", "a test that needs nothing the gate has not", code, "pytest.importorskip('numpy')"),
     Rule(r"\b(TODO|FIXME|XXX|HACK)\b", "the thing itself, or an issue", everything, "// TODO: later"),
     Rule(r"(?i)\bnot implemented\b|\bNotImplementedError\b", "the thing itself, or a clear refusal of what is asked", code,
          "raise NotImplementedError"),
