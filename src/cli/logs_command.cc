@@ -12,6 +12,7 @@
 #include "cli/moment.h"
 #include "client/log_lines.h"
 #include "client/report.h"
+#include "client/sites.h"
 #include "job/units.h"
 
 namespace gangrun::cli {
@@ -84,41 +85,37 @@ void warn_of_missing_times(const std::set<job::TaskId>& tasks, client::Context& 
       base::first_and_more(names, kMaxNamed)));
 }
 
-// Everything that is there, then with -f what comes until the job ends.
+// Everything that is there, then with -f what comes until the job ends. What tasks write while the
+// master is silent is shown too.
 base::Result<> show_log(cluster::Job& job, const LogsOptions& options,
                         const cluster::LogRequest& request, client::Context& context) {
-  auto answer = job.status();
-  const auto silence = answer.ok() ? std::nullopt : std::optional(answer.error());
-  if (silence && silence->code == base::Code::kUnavailable) {
-    if (auto recorded = job.recorded_status()) answer = *std::move(recorded);
-  }
-  GANGRUN_ASSIGN(job::JobStatus status, std::move(answer));
+  GANGRUN_ASSIGN(client::LatestStatus latest, client::latest_status(job));
   GANGRUN_ASSIGN(const auto reader, job.logs(request));
   client::LogPrinter::Options printing{.prefix = !request.task.has_value(),
-                                       .prefix_width = prefix_width(status, request),
+                                       .prefix_width = prefix_width(latest.status, request),
                                        .json = options.json,
                                        .times = options.timestamps};
   client::LogPrinter printer(context.console, printing);
   while (context.console.out_is_open() && !context.console.lost_output()) {
     // Asked before the reading: what an ended job wrote is all there.
-    const bool ended = job::is_final(status.state);
+    const bool ended = job::is_final(latest.status.state);
     const bool wait = options.follow && !ended;
     const base::Instant now = context.clock.now();
     GANGRUN_ASSIGN(const auto lines, reader->next(wait ? now + kFollowStep : now));
     printer.print(lines);
-    if (lines.empty() && (!options.follow || ended)) break;
+    if (lines.empty() && !wait) break;
     if (lines.empty()) {
-      GANGRUN_ASSIGN(status, job.status());
+      GANGRUN_ASSIGN(latest, client::latest_status(job));
     }
   }
   printer.print(reader->rest());
   printer.make_way();
   if (options.timestamps || options.since) warn_of_missing_times(printer.without_times(), context);
-  for (const std::string& sentence : client::missing_lines(status, request.task)) {
+  for (const std::string& sentence : client::missing_lines(latest.status, request.task)) {
     context.console.err(base::format("gangrun: warning: {}\n", sentence));
   }
   // The lines in the log are shown all the same.
-  if (silence) return *silence;
+  if (latest.silence) return *latest.silence;
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include "client/place.h"
 #include "client/render.h"
 #include "client/report.h"
+#include "client/sites.h"
 #include "client/text.h"
 
 namespace gangrun::cli {
@@ -19,13 +20,11 @@ struct StatusOptions {
 
 base::Result<client::ExitStatus> status(const StatusOptions& options, client::Context& context) {
   GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
-  auto answer = job->status();
-  const auto error = answer.ok() ? std::nullopt : std::optional(answer.error());
-  if (error && error->code == base::Code::kUnavailable) {
-    if (auto recorded = job->recorded_status()) answer = *std::move(recorded);
-  }
-  GANGRUN_ASSIGN(const auto found, std::move(answer));
-  const auto end = [&] { return error ? fail(context, *error) : client::ExitStatus::kSuccess; };
+  GANGRUN_ASSIGN(const auto latest, client::latest_status(*job));
+  const job::JobStatus& found = latest.status;
+  const auto end = [&] {
+    return latest.silence ? fail(context, *latest.silence) : client::ExitStatus::kSuccess;
+  };
   if (options.json) {
     std::string url;
     if (const client::Place* place = context.places.with_job(found.id)) {

@@ -43,6 +43,18 @@ base::Result<std::unique_ptr<cluster::Job>> find_job(const Context& context,
   return site->find(name);
 }
 
+base::Result<LatestStatus> latest_status(cluster::Job& job) {
+  auto answer = job.status();
+  if (answer.ok()) return LatestStatus{*std::move(answer)};
+  base::Error error = std::move(answer).error();
+  if (error.code == base::Code::kUnavailable) {
+    if (auto recorded = job.recorded_status()) {
+      return LatestStatus{*std::move(recorded), std::move(error)};
+    }
+  }
+  return error;
+}
+
 // A failure here keeps no job from running.
 void note_as_last(Context& context, const std::string& id) {
   const auto home = home_of(context);

@@ -15,6 +15,13 @@ base::Result<std::string> home_of(const Context& context);
 // The job of this name (see cluster::Site::find), at the place that knows it.
 base::Result<std::unique_ptr<cluster::Job>> find_job(const Context& context,
                                                      const std::string& name);
+// A job's status, and the silence of its master where that does not answer: the status is then the
+// last that is recorded here, which may be old.
+struct LatestStatus {
+  job::JobStatus status;
+  std::optional<base::Error> silence{};
+};
+base::Result<LatestStatus> latest_status(cluster::Job& job);
 // A user's "last" is the job that was submitted last from here, wherever it runs: one that its
 // place keeps itself is noted, and meant_job() gives its id then; else the name as it is.
 void note_as_last(Context& context, const std::string& id);

@@ -168,7 +168,7 @@ def test_a_job_that_has_run_is_unreadable_without_its_journal(run_gangrun, home,
             assert done.status == 7 and "the job's journal is gone or empty" in done.stderr, done
 
 
-def test_ps_names_a_job_whose_master_does_not_answer(run_gangrun, home, tmp_path):
+def test_ps_names_a_job_whose_master_does_not_answer(gangrun, run_gangrun, home, tmp_path):
     assert run_gangrun("run", "-d", "--name", "mute", "--", "sh", "-c", "echo said; touch up; while :; do sleep 1; done", cwd=tmp_path).status == 0
     wait_until((tmp_path / "up").exists, "the task")
     assert run_gangrun("run", "--name", "good", "--", "true", cwd=tmp_path).status == 0
@@ -192,8 +192,14 @@ def test_ps_names_a_job_whose_master_does_not_answer(run_gangrun, home, tmp_path
         # That was 124, and nothing said that the request counts.
         told = run_gangrun("kill", "mute")
         assert told.status == 7 and "does not answer within 5.0 s; it stops the job if it goes on" in told.stderr, told
+        # One that follows outlives the silence: that was status 7.
+        follower = subprocess.Popen([gangrun, "logs", "-f", "mute"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                    env=os.environ | {"GANGRUN_HOME": str(home)})
+        assert follower.stdout.readline() == "worker:0 | said\n"
     finally:
         os.kill(master, signal.SIGCONT)
+    with follower:
+        assert (follower.communicate(timeout=LIMIT_S), follower.returncode) == (("", ""), 0)
     assert run_gangrun("wait", "mute").status == 5
 
 
