@@ -1,0 +1,231 @@
+#include "kubernetes/pods/job_pods.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "base/format.h"
+#include "kubernetes/pods/names.h"
+#include "kubernetes/pods/pod_facts.h"
+
+namespace gangrun::kubernetes::pods {
+
+namespace {
+
+// Some more than the client asks for at a time, so that it never waits.
+constexpr int kMaxCreations = 20;
+constexpr base::Duration kCreationPatience = std::chrono::seconds(3);
+
+// An answer as the book takes it: what the refusal of a request means is in its code.
+base::Result<> result_of(const ApiAnswer& answer) {
+  if (answer.object.ok()) return {};
+  return answer.object.error();
+}
+
+}  // namespace
+
+JobPods::JobPods(net::EventLoop& loop, base::Logger& logger, Client& client,
+                 const Manifests& manifests, PodBook::Options options, std::chrono::seconds lease,
+                 Callbacks callbacks)
+    : loop_(loop),
+      posts_(loop),
+      logger_(logger),
+      client_(client),
+      manifests_(manifests),
+      callbacks_(std::move(callbacks)),
+      book_(std::move(options)),
+      objects_(loop, logger, client, manifests_, lease, std::min(kLeaseRenewal, lease / 3),
+               object_callbacks()),
+      errands_(loop, client) {
+  for (const job::TaskId& task : manifests_.input().spec.task_ids()) {
+    tasks_[manifests_.pod_name(task)] = task;
+  }
+}
+
+JobObjects::Callbacks JobPods::object_callbacks() {
+  return {
+      .on_ready = [this] { tell_book(&PodBook::on_ready); },
+      .on_gone =
+          [this](const std::string& sentence, job::Reason reason) {
+            book_.on_gone(sentence, reason);
+            act();
+          },
+      .on_deleted =
+          [this](const std::string& sentence) { tell_book(&PodBook::on_owner_deleted, sentence); },
+      .on_owner_there = [this] { tell_book(&PodBook::on_owner_there); },
+      .on_heard = [this] { tell_book(&PodBook::on_heard); },
+      .on_silent =
+          [this](const base::Error& error) { tell_book(&PodBook::on_trouble, error, false); }};
+}
+
+std::string JobPods::pods_path() const {
+  return kubernetes::pods_path(manifests_.input().name_space);
+}
+
+PodFacts JobPods::facts_of(const base::Json& pod) const {
+  const auto task = tasks_.find(name_of(pod));
+  return pod_facts(pod, task == tasks_.end() ? "" : manifests_.container_of(task->second));
+}
+
+bool JobPods::is_ours(const base::Json& pod) const {
+  return is_owned_by(pod, {owner_name(manifests_.input()), objects_.owner().uid});
+}
+
+void JobPods::begin() {
+  if (std::exchange(has_begun_, true)) return;
+  watch();
+  objects_.begin();
+}
+
+void JobPods::watch() {
+  WatchRequest request;
+  request.path = pods_path();
+  request.label_selector = job_selector(manifests_.input().job_id);
+  WatchCallbacks callbacks;
+  callbacks.on_list = [this](const std::vector<base::Json>& objects) {
+    std::vector<PodFacts> pods;
+    pods.reserve(objects.size());
+    for (const base::Json& object : objects) {
+      if (is_ours(object)) pods.push_back(facts_of(object));
+    }
+    tell_book(&PodBook::on_list, pods);
+  };
+  callbacks.on_change = [this](const Change& change) {
+    if (!is_ours(change.object)) return tell_book(&PodBook::on_stranger);
+    tell_book(&PodBook::on_change, facts_of(change.object), change.is_deleted);
+  };
+  callbacks.on_trouble = [this](const base::Error& error, bool is_final) {
+    logger_.warning("the pods cannot be watched: {}", error.message);
+    tell_book(&PodBook::on_trouble, error, is_final);
+  };
+  watch_ = client_.watch(std::move(request), std::move(callbacks));
+}
+
+void JobPods::act() {
+  if (is_cleared_) return;
+  for (PodAction& action : book_.take_actions()) {
+    std::visit([this](auto& what) { carry_out(what); }, action);
+  }
+  timer_.reset();
+  if (const auto deadline = book_.next_deadline()) {
+    timer_ = loop_.at(*deadline, [this] { tell_book(&PodBook::on_time); });
+  }
+}
+
+void JobPods::tell(PodEvent event) {
+  outbox_.push_back(std::move(event));
+  if (outbox_.size() > 1) return;
+  posts_.post([this] { flush(); });
+}
+
+// An event may lead to more, which are told in the same go.
+void JobPods::flush() {
+  while (!outbox_.empty()) {
+    const PodEvent event = std::move(outbox_.front());
+    callbacks_.on_event(event);
+    // Only now: a first one asks for this to be called.
+    outbox_.pop_front();
+  }
+}
+
+// Pods of a large job are large together: few of them are in memory at a time.
+void JobPods::carry_out(const CreatePod& action) {
+  to_create_.push_back(action.task);
+  create_next();
+}
+
+void JobPods::create_next() {
+  while (!to_create_.empty() && being_created_ < kMaxCreations) {
+    const job::TaskId task = to_create_.front();
+    to_create_.pop_front();
+    ++being_created_;
+    if (const auto run = book_.wanted(task)) {
+      create(task, *run);
+      continue;
+    }
+    posts_.post([this, task] {
+      created(task, base::Error{base::Code::kCancelled, "not wanted any more"});
+    });
+  }
+}
+
+void JobPods::create(const job::TaskId& task, const PodRun& run) {
+  Request request;
+  request.method = "POST";
+  request.path = pods_path();
+  request.query = {kStrictFields};
+  request.body = callbacks_.pod(task, run, objects_.owner());
+  // The watch tells what becomes of it.
+  request.wants_metadata_only = true;
+  // Then the book, which asks again too, can say what is waited for.
+  request.patience = kCreationPatience;
+  errands_.ask(std::move(request), [this, task](const ApiAnswer& answer) {
+    created(task, answer.object.ok() ? base::Result<PodFacts>(facts_of(*answer.object))
+                                     : base::Result<PodFacts>(answer.object.error()));
+  });
+}
+
+void JobPods::created(const job::TaskId& task, const base::Result<PodFacts>& made) {
+  --being_created_;
+  tell_book(&PodBook::on_created, task, made);
+  if (!is_cleared_) create_next();
+}
+
+void JobPods::carry_out(const DeletePod& action) {
+  Request request;
+  request.method = "DELETE";
+  request.path = pods_path() + "/" + manifests_.pod_name(action.task);
+  request.body = {{"apiVersion", "v1"},
+                  {"kind", "DeleteOptions"},
+                  {"gracePeriodSeconds", action.grace.count()},
+                  {"preconditions", {{"uid", action.uid}}}};
+  request.wants_metadata_only = true;
+  // A node keeps to the time that it hears of first: an earlier order must not come before this
+  // one.
+  errands_.drop(deletions_[action.uid]);
+  deletions_[action.uid] = errands_.ask(
+      std::move(request), [this, task = action.task, uid = action.uid](const ApiAnswer& answer) {
+        deletions_.erase(uid);
+        tell_book(&PodBook::on_deleted, task, uid, result_of(answer));
+      });
+}
+
+// By a list of one, for which the right to list is enough.
+void JobPods::carry_out(const LookForPod& action) {
+  Request request;
+  request.path = pods_path();
+  request.query = {{"fieldSelector", "metadata.name=" + manifests_.pod_name(action.task)}};
+  errands_.ask(std::move(request), [this, task = action.task](ApiAnswer answer) {
+    base::Result<std::optional<PodFacts>> found(std::nullopt);
+    if (!answer.object.ok()) {
+      found = answer.object.error();
+    } else if (const auto pods = items_of(*std::move(answer.object)); !pods.empty()) {
+      PodFacts facts = facts_of(pods.front());
+      if (!is_ours(pods.front())) facts.job.clear();
+      found = std::optional<PodFacts>(std::move(facts));
+    }
+    tell_book(&PodBook::on_looked_for, task, found);
+  });
+}
+
+void JobPods::carry_out(const ListEvents& action) {
+  Request request;
+  request.path = base::format("/api/v1/namespaces/{}/events", manifests_.input().name_space);
+  request.query = {{"fieldSelector", "involvedObject.uid=" + action.uid}, {"limit", "50"}};
+  errands_.ask(std::move(request),
+               [this, task = action.task, uid = action.uid](const ApiAnswer& answer) {
+                 if (!answer.object.ok()) return;
+                 book_.on_events(task, uid, latest_warning(*answer.object));
+               });
+}
+
+void JobPods::clear(std::function<void(base::Result<>)> done) {
+  is_cleared_ = true;
+  timer_.reset();
+  watch_.reset();
+  objects_.end();
+  removal_.emplace(loop_, client_, manifests_, objects_.owner().uid, std::move(done));
+  removal_->begin(objects_.is_owner_deleted());
+}
+
+}  // namespace gangrun::kubernetes::pods
