@@ -245,7 +245,9 @@ base::Result<> Agent::start_run(const wire::StartMessage& message) {
   // Not before everything else is ready, so that nobody can take them meanwhile.
   if (task_spec_.ports.hold == job::Hold::kUntilExec) ports_->release();
   const auto log_limit = static_cast<std::uint64_t>(config_.spec.log_limit_mib.value_or(0)) << 20U;
-  return run_->start(std::move(processes), config_.log_prefix, log_limit);
+  return run_->start(
+      std::move(processes),
+      {.prefix = config_.logs_to_output ? std::string() : config_.log_prefix, .limit = log_limit});
 }
 
 // Each run has its own, at its own port: what an earlier one has asked or put is not its affair.

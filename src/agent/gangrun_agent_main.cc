@@ -18,6 +18,7 @@
 #include "agent/agent.h"
 #include "agent/exec_helper.h"
 #include "agent/join.h"
+#include "agent/pod.h"
 #include "agent/stacks.h"
 #include "base/clock.h"
 #include "base/files.h"
@@ -71,14 +72,16 @@ constexpr std::string_view kUsage =
     "       gangrun-agent look LIMIT_MS ASKED_MS one|all PID...\n"
     "       gangrun-agent beside agent|inside\n"
     "       gangrun-agent master\n"
+    "       gangrun-agent pod --task TASK --attempt N --config FILE --folder FOLDER\n"
+    "                     [--master HOST:PORT]\n"
     "       gangrun-agent try TRIAL\n"
     "       gangrun-agent --version\n"
     "Started by gangrun: one for each task of a job, on YARN one as its master; where a job has a\n"
     "PID namespace of its own, the first process of that, which starts its agents; on a host that\n"
     "ssh reaches what starts its tasks there, and what removes the job's folder if that is "
     "killed;\n"
-    "on an executor of Spark what brings its task to the job that standard input names; for a "
-    "task\n"
+    "on an executor of Spark what brings its task to the job that standard input names; in a pod\n"
+    "the first process of its container; for a task\n"
     "in an image one that removes its container, and in that one as its first process; for "
     "gangrun\n"
     "stacks what looks at the processes of a task, for gangrun exec what runs a command beside "
@@ -112,6 +115,7 @@ struct Arguments {
   std::string scratch;                  // a folder that goes when the task has ended
   int told_fd = -1;                     // gets a byte when the agent is up
   int words_fd = -1;                    // gets why the agent ended, where its master was not told
+  std::optional<agent::PodWords> pod;   // the first process of a container there
 };
 
 bool read_fd(std::string_view text, int& fd) {
@@ -170,8 +174,14 @@ bool read_flag(std::string_view flag, std::string_view value, Arguments& argumen
 
 // The arguments after the program's name.
 std::optional<Arguments> parse(const std::vector<std::string>& words) {
-  if (words.empty() || words[0] != "task") return std::nullopt;
   Arguments arguments;
+  if (!words.empty() && words[0] == "pod") {
+    arguments.pod = agent::pod_words_from({words.begin() + 1, words.end()});
+    if (!arguments.pod) return std::nullopt;
+    arguments.name = job::to_string(arguments.pod->task);
+    return arguments;
+  }
+  if (words.empty() || words[0] != "task") return std::nullopt;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string_view flag = words[i];
     if (flag == "--outlive") {
@@ -197,6 +207,7 @@ base::Result<> enter_network(int fd) {
 
 base::Result<wire::AgentConfig> read_config(const Arguments& arguments, base::Logger& logger,
                                             yarn::node::ContainerOutputs& outputs) {
+  if (arguments.pod) return agent::agent_config_of(*arguments.pod);
   if (!arguments.in_container) {
     return wire::read_agent_config(base::format("/proc/self/fd/{}", arguments.config_fd));
   }
@@ -238,6 +249,7 @@ base::Result<process::ProcessHandle> companion_of(const Arguments& arguments) {
 }
 
 base::Result<process::Containment> contain(const Arguments& arguments) {
+  if (arguments.pod) return process::contain_as_first_process();
   if (arguments.in_starter) {
     return process::contain_in_starter(base::UniqueFd(arguments.outer_proc_fd));
   }

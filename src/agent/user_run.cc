@@ -41,6 +41,12 @@ base::Result<process::Pipe> make_watched_pipe() {
 
 }  // namespace
 
+base::Result<base::UniqueFd> own_output(bool is_error) {
+  base::UniqueFd fd(::fcntl(is_error ? STDERR_FILENO : STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+  if (!fd.valid()) return base::from_errno(errno, "dup of the agent's output");
+  return fd;
+}
+
 struct UserRun::Process {
   // Its watch goes before the descriptor that it watches.
   struct Output {
@@ -73,17 +79,16 @@ UserRun::UserRun(net::EventLoop& loop, const process::Containment& containment,
 
 UserRun::~UserRun() = default;
 
-base::Result<> UserRun::start(std::vector<UserProcess> processes, const std::string& log_prefix,
-                              std::uint64_t log_limit) {
-  if (log_limit > 0) {
-    log_room_ = std::make_shared<process::LogRoom>(process::LogRoom{log_limit, log_limit});
+base::Result<> UserRun::start(std::vector<UserProcess> processes, const Logs& logs) {
+  if (logs.limit > 0 && !logs.prefix.empty()) {
+    log_room_ = std::make_shared<process::LogRoom>(process::LogRoom{logs.limit, logs.limit});
     for (const char* ending : kLogEndings) {
-      log_room_->left -= std::min(log_room_->left, size_of(log_prefix + ending));
+      log_room_->left -= std::min(log_room_->left, size_of(logs.prefix + ending));
     }
     if (!processes.empty()) log_room_->set_ends_aside(processes.size() * kLogEndings.size());
   }
   for (UserProcess& process : processes) {
-    base::Result<> started = start_process(std::move(process), log_prefix, processes.size() > 1);
+    base::Result<> started = start_process(std::move(process), logs, processes.size() > 1);
     if (started.ok()) continue;
     // A gang of ranks that is not complete is of no use.
     kill_rest();
@@ -94,8 +99,7 @@ base::Result<> UserRun::start(std::vector<UserProcess> processes, const std::str
   return {};
 }
 
-base::Result<> UserRun::start_process(UserProcess user, const std::string& log_prefix,
-                                      bool shares_log) {
+base::Result<> UserRun::start_process(UserProcess user, const Logs& logs, bool shares_log) {
   process::SpawnOptions& options = user.options;
   process::Pipe lifeline;
   if (!user.container_report.empty()) {
@@ -123,8 +127,12 @@ base::Result<> UserRun::start_process(UserProcess user, const std::string& log_p
     };
     auto& [pump, watch] = process->outputs[is_error];
     pump = std::make_unique<process::OutputPump>(std::move(is_error ? err.read : out.read),
-                                                 log_prefix + kLogEndings[is_error],
+                                                 logs.prefix + kLogEndings[is_error],
                                                  std::move(callbacks));
+    if (logs.prefix.empty()) {
+      GANGRUN_ASSIGN(auto own, own_output(is_error));
+      pump->log_to(std::move(own));
+    }
     if (shares_log) pump->share_log(user.label);
     if (log_room_) pump->limit_log(log_room_);
     watch = loop_.watch_readable(pump->fd(), [&output = process->outputs[is_error]] {

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "job/exit_report.h"
 #include "net/event_loop.h"
 #include "process/child.h"
@@ -33,6 +34,9 @@ struct UserProcess {
   // (process/container_report.h).
   std::string container_report{};
 };
+
+// The standard error or output of this program, again.
+base::Result<base::UniqueFd> own_output(bool is_error);
 
 // One run of the user's command: one or several processes (ranks), their output, and their end.
 // When one of them fails the others are stopped. When all have ended by themselves, whatever they
@@ -58,11 +62,16 @@ class UserRun {
   UserRun(const UserRun&) = delete;
   UserRun& operator=(const UserRun&) = delete;
 
-  // Starts them; their outputs are appended to log_prefix + ".out" and ".err". On an error nothing
-  // runs.
-  // Both together get no more than `log_limit` bytes, those of earlier runs counted; 0: no limit.
-  base::Result<> start(std::vector<UserProcess> processes, const std::string& log_prefix,
-                       std::uint64_t log_limit = 0);
+  // The place of what they write: log_prefix + ".out" and ".err", which are appended to, or our own
+  // output.
+  struct Logs {
+    std::string prefix;  // empty: our own output
+    // The most bytes of both files, those of earlier runs counted; 0: no limit.
+    std::uint64_t limit = 0;
+  };
+
+  // On an error nothing runs.
+  base::Result<> start(std::vector<UserProcess> processes, const Logs& logs);
 
   // The signal to stop, once; SIGKILL to everything that is left after `grace` (0: at once). Of
   // several graces the one that is over first counts.
@@ -83,7 +92,7 @@ class UserRun {
  private:
   struct Process;
 
-  base::Result<> start_process(UserProcess user, const std::string& log_prefix, bool shares_log);
+  base::Result<> start_process(UserProcess user, const Logs& logs, bool shares_log);
   void tell_end_in_container(Process& process, const process::Exit& client);
   void on_process_ended(Process& process);
   void await_rest();

@@ -141,12 +141,17 @@ base::Result<Containment> contain(const ContainOptions& options) {
   return containment;
 }
 
-base::Result<Containment> contain_in_starter(base::UniqueFd outer_proc) {
+base::Result<Containment> contain_as_first_process() {
   GANGRUN_TRY(become_subreaper());
-  // Never readable: the starter's end is the end of everything in its namespace.
+  // Never readable: there is no guardian that could go.
   base::UniqueFd never(::eventfd(0, EFD_CLOEXEC));
   if (!never.valid()) return base::from_errno(errno, "eventfd");
-  Containment containment(Level::kSubreaper, std::move(never), std::nullopt, {}, {});
+  return Containment(Level::kSubreaper, std::move(never), std::nullopt, {}, {});
+}
+
+// The starter is the first process of its namespace.
+base::Result<Containment> contain_in_starter(base::UniqueFd outer_proc) {
+  GANGRUN_ASSIGN(Containment containment, contain_as_first_process());
   containment.outer_proc_ = std::move(outer_proc);
   return containment;
 }

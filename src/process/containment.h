@@ -99,6 +99,7 @@ class Containment {
 
  private:
   friend base::Result<Containment> contain(const ContainOptions& options);
+  friend base::Result<Containment> contain_as_first_process();
   friend base::Result<Containment> contain_in_starter(base::UniqueFd outer_proc);
   Containment(Level level, base::UniqueFd guardian, std::optional<TaskCgroup> cgroup,
               EngineContainers containers, base::UniqueFd remover)
@@ -128,5 +129,8 @@ base::Result<Containment> contain(const ContainOptions& options);
 
 // In an agent that a starter (starter.h) has forked: that one takes the guardian's place.
 base::Result<Containment> contain_in_starter(base::UniqueFd outer_proc);
+
+// In the first process of a container, whose end takes all that is in it.
+base::Result<Containment> contain_as_first_process();
 
 }  // namespace gangrun::process

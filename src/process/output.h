@@ -72,6 +72,9 @@ class OutputPump {
   // has no end yet is held back, up to kMaxLineBytes.
   void share_log(std::string_view label) { prefix_ = base::format("[{}] ", label); }
 
+  // The log goes to this descriptor, with no times beside it, in place of a file.
+  void log_to(base::UniqueFd output) { log_ = std::move(output); }
+
   // The log gets no more than there is room for. The last of what comes then is written at the end;
   // the rest is counted as lost, and a line before the end says how much that is.
   void limit_log(std::shared_ptr<LogRoom> room) { room_ = std::move(room); }

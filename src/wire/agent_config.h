@@ -45,6 +45,9 @@ struct AgentConfig {
   bool is_fed = false;
   // Whether users who want a tunnel are elsewhere, though the master is reached by a socket.
   bool serves_tunnels = false;
+  // Whether the task's output goes to the agent's own, and to no file: whoever runs the agent keeps
+  // that.
+  bool logs_to_output = false;
   // Whether the master has no use for the task's lines but the last one: they come another way.
   bool sends_last_line_only = false;
   // The GPUs that are this task's alone; absent where who starts the agent gives none out.
@@ -61,7 +64,7 @@ struct AgentConfig {
                       base::row_if_set("words_file", &AgentConfig::words_file),
                       base::row("wanted_port", &AgentConfig::wanted_port),
                       GANGRUN_EACH(base::row_if_set, AgentConfig, place_tells_end, is_fed,
-                                   serves_tunnels, sends_last_line_only),
+                                   serves_tunnels, logs_to_output, sends_last_line_only),
                       base::row("gpus", &AgentConfig::gpus));
   }
   // Whether the job has the task.

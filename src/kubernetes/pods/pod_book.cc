@@ -62,7 +62,8 @@ void PodBook::start(const job::TaskId& task, int attempt, base::Instant now) {
   now_ = now;
   PodEntry& entry = entries_.at(task);
   entry.slot = Slot{.attempt = attempt};
-  tell(cluster::AgentAllocated{task, attempt, "", {{"pod", entry.name}}});
+  // Without an agent it costs nothing, and is there before its pod.
+  if (!options_.has_agents) tell_place(entry, "");
 }
 
 void PodBook::adopt(const job::TaskId& task, int attempt, base::Instant now) {
@@ -86,6 +87,7 @@ void PodBook::resolve_adoption(PodEntry& entry) {
   }
   entry.run = run_of({.attempt = entry.pod->attempt, .generation = -1, .environment = {}});
   entry.run->uid = entry.pod->uid;
+  entry.run->is_place_told = true;
   if (entry.slot->is_stopping) entry.run->asked_to_end_at = now_;
 }
 

@@ -90,6 +90,9 @@ class PodBook {
     std::set<job::TaskId> gang;                // those that are placed all or none
     std::set<job::TaskId> with_outputs;
     bool takes_back = true;  // else the scheduler sees to the gang
+    // A run is an agent's: its slot is there once its pod has a node to keep, and ends with it. Its
+    // log is not read.
+    bool has_agents = false;
     job::Timeouts timeouts;
     std::function<double()> random;  // from 0 to 1
   };
@@ -192,6 +195,7 @@ class PodBook {
   void claim(PodEntry& entry) const;
   void note_deletion(PodEntry& entry);
   void note_start(PodEntry& entry);
+  void tell_place(PodEntry& entry, const std::string& node);
   void note_end(PodEntry& entry);
   void note_limits(PodEntry& entry);
   void note_end_of_start(PodEntry& entry);

@@ -51,6 +51,8 @@ void PodBook::check_round() {
   if (placed == wanted) {
     round_ = round_of(round_.generation);
     round_.is_complete = true;
+    if (!options_.has_agents) return;
+    for (auto& [task, entry] : entries_) settle(entry);
     return;
   }
   round_.parts.on_held(placed, now_);
@@ -85,7 +87,8 @@ void PodBook::take_back(std::size_t placed, std::size_t wanted) {
 // A run that has had no node for too long. Without one of the gang there is no job.
 void PodBook::end_allocation(PodEntry& entry) {
   Run& run = *entry.run;
-  if (run.end || is_gone_) return;
+  // An agent that is not there is the gang's to wait for.
+  if (run.end || is_gone_ || options_.has_agents) return;
   if (!is_due(entry, run.asked_at + options_.timeouts.allocation)) return;
   if (options_.gang.contains(entry.task)) {
     return on_gone(base::format("no node for all pods within {} (timeouts.allocation): {}",

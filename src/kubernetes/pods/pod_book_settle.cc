@@ -95,11 +95,17 @@ void PodBook::note_start(PodEntry& entry) {
   const PodFacts& pod = *entry.pod;
   if (pod.is_scheduled() && !run.placed_at) run.placed_at = now_;
   if (!pod.is_scheduled() && !pod.unschedulable.empty()) run.lacked = pending_words(pod, "");
-  if (!pod.task.has_run || run.is_taken_back || run.log != LogState::kNone) return;
-  read_log(entry, true);
+  const bool is_kept = options_.has_agents && entry.slot && run.placed_at && !is_of_round(entry);
+  if (is_kept && !std::exchange(run.is_place_told, true)) tell_place(entry, pod.node);
+  if (!pod.task.has_run || run.is_taken_back) return;
+  if (!options_.has_agents && run.log == LogState::kNone) read_log(entry, true);
   // One that was given back has been told already.
   if (std::exchange(run.is_started, true)) return;
   tell(RunStarted{entry.task, run.attempt, pod.node});
+}
+
+void PodBook::tell_place(PodEntry& entry, const std::string& node) {
+  tell(cluster::AgentAllocated{entry.task, entry.slot->attempt, node, {{"pod", entry.name}}});
 }
 
 void PodBook::note_end(PodEntry& entry) {
@@ -115,6 +121,7 @@ void PodBook::note_end(PodEntry& entry) {
     lose(entry, loss);
   } else {
     job::ExitReport report = exit_report(pod);
+    if (options_.has_agents) report.why = agent_end(report.why, pod);
     if (!report.success && is_of_round(entry)) note_absent(report.why);
     end(entry, std::move(report), true);
   }
@@ -279,12 +286,15 @@ void PodBook::conclude(PodEntry& entry) {
   if (!entry.run || !entry.run->is_closed) return;
   const Run& run = *entry.run;
   const bool is_stopping = entry.slot && entry.slot->is_stopping;
-  if (run.end->is_lost) {
-    if (!entry.is_free() || is_owner_questioned() || is_owner_deleted_) return;
+  const bool takes_slot = run.end->is_lost || (options_.has_agents && !is_stopping);
+  if (run.end->is_lost && (!entry.is_free() || is_owner_questioned() || is_owner_deleted_)) return;
+  if (takes_slot) {
     if (entry.slot) {
       tell(job::AgentEnded{entry.task, entry.slot->attempt, run.end->report.why, end_of(run)});
     }
     entry.slot.reset();
+  } else if (options_.has_agents) {
+    // Its slot's end is told when its pod is gone.
   } else if (!is_stopping || run.end->is_known) {
     tell(job::Exited{entry.task, run.attempt, run.end->report, end_of(run)});
   }

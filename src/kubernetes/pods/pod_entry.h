@@ -74,6 +74,7 @@ struct Run : PodRun {
   std::string uid;                          // of its pod; empty: none yet
   std::optional<base::Instant> placed_at;   // has a node since
   std::optional<base::Instant> trouble_at;  // its start meets trouble since
+  bool is_place_told = false;
   bool is_started = false;
   bool is_taken_back = false;
   bool is_closed = false;  // its log and outputs are here

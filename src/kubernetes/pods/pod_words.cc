@@ -204,6 +204,17 @@ job::ExitReport exit_report(const PodFacts& facts) {
   return report;
 }
 
+job::Why agent_end(job::Why why, const PodFacts& facts) {
+  using job::Reason;
+  const bool is_process_end = why.reason == Reason::kUnknown || why.reason == Reason::kSignal ||
+                              why.reason == Reason::kExitStatus;
+  if (!is_process_end) return why;
+  why.reason = Reason::kAgentEnded;
+  // The end of its container's log.
+  if (why.detail.empty()) why.detail = said_by(facts.task.message);
+  return why;
+}
+
 job::ExitReport stopped() {
   job::ExitReport report;
   report.why.reason = job::Reason::kStopped;

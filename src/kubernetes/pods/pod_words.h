@@ -31,6 +31,8 @@ std::optional<job::Why> loss_of(const PodFacts& facts);
 
 // How the command ended. Only where its container has terminated, or the pod is over.
 job::ExitReport exit_report(const PodFacts& facts);
+// The end of an agent whose container ended with `why`.
+job::Why agent_end(job::Why why, const PodFacts& facts);
 // The report of a command that was stopped, if nobody saw how it ended.
 job::ExitReport stopped();
 // The report of a command that could not be started.

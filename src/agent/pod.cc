@@ -1,0 +1,69 @@
+#include "agent/pod.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "base/format.h"
+#include "base/strings.h"
+#include "base/variable.h"
+#include "cluster/task_files.h"
+
+namespace gangrun::agent {
+
+std::optional<PodWords> pod_words_from(const std::vector<std::string>& words) {
+  std::map<std::string, std::string> values;
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2) values[words[i]] = words[i + 1];
+  const auto take = [&values](const char* flag) {
+    auto found = values.extract(flag);
+    return found.empty() ? std::string() : std::move(found.mapped());
+  };
+  PodWords pod;
+  const auto task = job::parse_task_id(take("--task"));
+  const auto attempt = base::parse_integer(take("--attempt"));
+  pod.config = take("--config");
+  pod.folder = take("--folder");
+  if (const std::string master = take("--master"); !master.empty()) {
+    auto address = job::parse_address(master);
+    if (!address.ok()) return std::nullopt;
+    pod.master = *std::move(address);
+  }
+  const bool is_attempt = attempt && *attempt >= 1 && *attempt <= job::kMaxAttempt;
+  if (words.size() % 2 != 0 || !values.empty() || !task.ok() || !is_attempt) return std::nullopt;
+  if (pod.config.empty() || pod.folder.empty()) return std::nullopt;
+  pod.task = *task;
+  pod.attempt = static_cast<int>(*attempt);
+  return pod;
+}
+
+base::Result<wire::AgentConfig> agent_config_of(const PodWords& words) {
+  GANGRUN_ASSIGN(auto config, wire::read_agent_config(words.config));
+  config.task = words.task;
+  config.attempt = words.attempt;
+  GANGRUN_TRY(config.complete());
+  config.host = base::variable(kPodAddress);
+  if (config.host.empty()) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("{} is not set: the pod has no address", kPodAddress)};
+  }
+  ::unsetenv(kPodAddress);
+  config.host_reason.clear();
+  config.log_prefix = cluster::log_prefix(words.folder, words.task);
+  config.logs_to_output = true;
+  config.place_tells_end = true;
+  if (words.master) {
+    config.master_host = words.master->host;
+    config.master_port = words.master->port;
+  }
+  // That of the image, or what its pod sets.
+  std::error_code failed;
+  config.working_folder = std::filesystem::current_path(failed).string();
+  if (failed) return base::from_errno(failed.value(), "the working folder");
+  return config;
+}
+
+}  // namespace gangrun::agent

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "job/cluster_spec.h"
+#include "job/ends.h"
+#include "job/task_id.h"
+#include "wire/agent_config.h"
+
+// The agent as the first process of a pod's container: `gangrun-agent pod`.
+namespace gangrun::agent {
+
+// The flags of this agent. All pods of a job share one configuration, which a Secret holds.
+struct PodWords {
+  job::TaskId task;
+  int attempt = 1;
+  std::string config;                  // the file of the configuration
+  std::string folder;                  // that it may write to, and that is its own
+  std::optional<job::Address> master;  // the way to it; none: somebody will tell
+};
+
+// `--task worker:3 --attempt 1 --config FILE --folder FOLDER [--master HOST:PORT]`; none: they are
+// not these.
+std::optional<PodWords> pod_words_from(const std::vector<std::string>& words);
+
+// The agent's configuration there. Its address is the pod's, which the variable kPodAddress has;
+// that is no business of the task, and is taken out of the environment.
+base::Result<wire::AgentConfig> agent_config_of(const PodWords& words);
+
+inline constexpr const char* kPodAddress = "GANGRUN_POD_IP";
+
+}  // namespace gangrun::agent
