@@ -13,23 +13,33 @@ constexpr std::size_t kFrameLengthBytes = 4;
 
 }  // namespace
 
+void put_number(std::string& out, std::uint64_t number, std::size_t bytes) {
+  for (std::size_t i = bytes; i > 0; --i) {
+    out.push_back(static_cast<char>((number >> (8 * (i - 1))) & 0xffU));
+  }
+}
+
+std::uint64_t take_number(std::string_view& from, std::size_t bytes) {
+  std::uint64_t number = 0;
+  for (const char c : from.substr(0, bytes)) number = number << 8U | static_cast<unsigned char>(c);
+  from.remove_prefix(bytes);
+  return number;
+}
+
 std::string framed(std::string_view content) {
   GANGRUN_CHECK(content.size() <= std::numeric_limits<std::int32_t>::max(), content.size());
   std::string frame;
   frame.reserve(kFrameLengthBytes + content.size());
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    frame += static_cast<char>(content.size() >> static_cast<unsigned>(shift));
-  }
+  put_number(frame, content.size(), kFrameLengthBytes);
   return frame.append(content);
 }
 
 base::Result<std::optional<std::string>> FrameReader::next() {
-  const std::string_view rest = std::string_view(buffer_).substr(taken_);
+  std::string_view rest = std::string_view(buffer_).substr(taken_);
   std::size_t length = 0;
-  if (rest.size() >= kFrameLengthBytes) {
-    for (const char byte : rest.substr(0, kFrameLengthBytes)) {
-      length = length << 8U | static_cast<unsigned char>(byte);
-    }
+  const bool has_length = rest.size() >= kFrameLengthBytes;
+  if (has_length) {
+    length = take_number(rest, kFrameLengthBytes);
     if (length > max_frame_bytes_) {
       // A stream of another kind often is HTTP, whose first letters make a huge length.
       return base::Error{
@@ -37,13 +47,13 @@ base::Result<std::optional<std::string>> FrameReader::next() {
           base::format("a frame announces {} bytes; {} are allowed", length, max_frame_bytes_)};
     }
   }
-  if (rest.size() < kFrameLengthBytes || rest.size() - kFrameLengthBytes < length) {
+  if (!has_length || rest.size() < length) {
     buffer_.erase(0, taken_);
     taken_ = 0;
     return std::optional<std::string>();
   }
   taken_ += kFrameLengthBytes + length;
-  return std::optional<std::string>(rest.substr(kFrameLengthBytes, length));
+  return std::optional<std::string>(rest.substr(0, length));
 }
 
 }  // namespace gangrun::net

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,11 @@
 // A stream of frames, as many protocols of Java's servers have it: four bytes with the length, the
 // highest first, and then so many bytes.
 namespace gangrun::net {
+
+// So many bytes of a number, the highest first.
+void put_number(std::string& out, std::uint64_t number, std::size_t bytes);
+// The number that `from` begins with, which it has no more afterwards. It has so many bytes.
+std::uint64_t take_number(std::string_view& from, std::size_t bytes);
 
 // `content` with its length before it.
 std::string framed(std::string_view content);

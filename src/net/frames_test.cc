@@ -18,6 +18,17 @@ TEST(Frames, AFrameBeginsWithItsLengthTheHighestByteFirst) {
   EXPECT_EQ(framed(std::string(258, 'x')).substr(0, 4), "\0\0\1\2"s);
 }
 
+TEST(Frames, NumbersComeBack) {
+  std::string bytes;
+  put_number(bytes, 0x0102, 4);
+  put_number(bytes, std::uint64_t{0xff} << 56U, 8);
+  EXPECT_EQ(bytes, "\0\0\1\2\xff\0\0\0\0\0\0\0"s);
+  std::string_view rest = bytes;
+  EXPECT_EQ(take_number(rest, 4), 0x0102U);
+  EXPECT_EQ(take_number(rest, 8), std::uint64_t{0xff} << 56U);
+  EXPECT_EQ(rest, "");
+}
+
 TEST(Frames, TheyComeOutHoweverTheStreamIsCut) {
   const std::string stream = framed("first") + framed("") + framed(std::string(300, 'x'));
   for (std::size_t cut = 0; cut <= stream.size(); ++cut) {

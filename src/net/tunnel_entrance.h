@@ -11,7 +11,7 @@
 #include "base/unique_fd.h"
 #include "net/client.h"
 #include "net/event_loop.h"
-#include "net/loopback_listener.h"
+#include "net/socket_listener.h"
 #include "net/tunnel.h"
 
 namespace gangrun::net {
@@ -28,7 +28,9 @@ class TunnelEntrance {
   ~TunnelEntrance();
 
   // 0: any port. The port.
-  base::Result<std::uint16_t> listen(std::uint16_t port) { return listener_.listen(port); }
+  base::Result<std::uint16_t> listen(std::uint16_t port) {
+    return listener_.listen_at_loopback(port);
+  }
   // The control address of the task's agent, from now on.
   void set_agent(Endpoint agent) { agent_ = std::move(agent); }
   // Whether the task listens: `done` is called once, later, unless another try() came before.
@@ -51,7 +53,7 @@ class TunnelEntrance {
   const base::Secret secret_;
   const std::function<void(const base::Error&)> on_broken_;
   std::optional<Endpoint> agent_;
-  LoopbackListener listener_;
+  SocketListener listener_;
   Id next_ = 1;
   std::map<Id, Connection> connections_;
   // The state of a try.

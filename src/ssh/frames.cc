@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/overloaded.h"
+#include "net/frames.h"
 
 namespace gangrun::ssh {
 
@@ -19,18 +20,8 @@ constexpr char kStream = 'S';
 constexpr char kLog = 'L';
 constexpr char kFile = 'F';
 
-void put_number(std::string& out, std::uint64_t number, std::size_t bytes) {
-  for (std::size_t i = bytes; i > 0; --i) {
-    out.push_back(static_cast<char>((number >> (8 * (i - 1))) & 0xffU));
-  }
-}
-
-std::uint64_t take_number(std::string_view& from, std::size_t bytes) {
-  std::uint64_t number = 0;
-  for (const char c : from.substr(0, bytes)) number = number << 8U | static_cast<unsigned char>(c);
-  from.remove_prefix(bytes);
-  return number;
-}
+using net::put_number;
+using net::take_number;
 
 base::Result<Frame> frame_of(char kind, std::string_view content) {
   const auto too_short = [&] {
@@ -66,6 +57,10 @@ base::Result<Frame> frame_of(char kind, std::string_view content) {
 }
 
 }  // namespace
+
+Frame to_frame(const net::RelayFrame& frame) {
+  return std::visit([](const auto& each) { return Frame(each); }, frame);
+}
 
 std::string to_bytes(const Frame& frame) {
   std::string out(kLengthBytes, '\0');

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "net/relay_frames.h"
 
 // The frames that gangrun and a host's keeper (node/keeper.h) send each other, over the one channel
 // that ssh gives them: docs/protocols/ssh.md. A frame is its length (4 bytes, the highest first), a
@@ -24,16 +25,9 @@ struct MessageFrame {
   base::Json message;
 };
 
-// A connection of an agent to the master begins; the keeper gives the number.
-struct OpenFrame {
-  std::uint32_t stream = 0;
-};
-
-// The bytes of wire::TunnelFlow for one of these connections; empty: it has broken.
-struct StreamFrame {
-  std::uint32_t stream = 0;
-  std::string_view content;
-};
+// Connections of agents to the master; the keeper gives the numbers.
+using OpenFrame = net::OpenFrame;
+using StreamFrame = net::StreamFrame;
 
 // Bytes of a log of an agent, which begin at `offset` of the file on the host. Agent 0: what the
 // host's agents say of themselves.
@@ -51,6 +45,8 @@ struct FileFrame {
 
 // The views are of the bytes that were read.
 using Frame = std::variant<MessageFrame, OpenFrame, StreamFrame, LogFrame, FileFrame>;
+
+Frame to_frame(const net::RelayFrame& frame);
 
 std::string to_bytes(const Frame& frame);
 

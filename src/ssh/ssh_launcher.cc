@@ -7,6 +7,7 @@
 #include "base/described_json.h"
 #include "base/format.h"
 #include "base/strings.h"
+#include "net/socket_listener.h"
 #include "ssh/ssh_launcher_internal.h"
 
 namespace gangrun::ssh {
@@ -43,9 +44,9 @@ SshLauncher::SshLauncher(net::EventLoop& loop, base::Logger& logger,
     Host* own = host.get();
     own->index = i;
     own->link = &links_->at(i);
-    own->relay =
-        std::make_unique<Relay>(loop_, [own](const Frame& frame) { own->link->send(frame); });
-    own->relay->connect_to(options_.master_socket);
+    own->relay = std::make_unique<net::Relay>(
+        loop_, [own](const net::RelayFrame& frame) { own->link->send(to_frame(frame)); });
+    own->relay->connect_to([this] { return net::connect_to_path(options_.master_socket); });
     links_->set_callbacks(i,
                           {.on_up = [this, own] { on_up(*own); },
                            .on_frame = [this, own](const Frame& frame) { on_frame(*own, frame); },

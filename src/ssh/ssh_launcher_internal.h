@@ -16,8 +16,8 @@
 #include "base/unique_fd.h"
 #include "cluster/brought_files.h"
 #include "net/interfaces.h"
+#include "net/relay.h"
 #include "ssh/outputs_report.h"
-#include "ssh/relay.h"
 #include "ssh/ssh_launcher.h"
 
 namespace gangrun::ssh {
@@ -87,7 +87,7 @@ struct SshLauncher::Host {
   std::size_t index = 0;
   HostLink* link = nullptr;
   State state = State::kDown;
-  std::unique_ptr<Relay> relay;
+  std::unique_ptr<net::Relay> relay;
   std::string run_folder;  // empty: none was made there yet
   // The others know it by this one, where ssh reached it by a loopback address.
   std::optional<net::ChosenAddress> address;

@@ -12,7 +12,7 @@
 #include "kubernetes/client.h"
 #include "kubernetes/commands/pod_connection.h"
 #include "net/event_loop.h"
-#include "net/loopback_listener.h"
+#include "net/socket_listener.h"
 
 namespace gangrun::kubernetes::commands {
 
@@ -33,7 +33,9 @@ class PodForwarder {
   PodForwarder& operator=(const PodForwarder&) = delete;
 
   // 0: any port. The port.
-  base::Result<std::uint16_t> listen(std::uint16_t port) { return listener_.listen(port); }
+  base::Result<std::uint16_t> listen(std::uint16_t port) {
+    return listener_.listen_at_loopback(port);
+  }
   // Sets where connections lead from now on; none: nowhere.
   void set_target(std::optional<PodPort> target) { target_ = std::move(target); }
   // Whether somebody listens there: `done` is called once, later, unless another try_once() came
@@ -52,7 +54,7 @@ class PodForwarder {
   net::EventLoop& loop_;
   kubernetes::Client& client_;
   const std::function<void(const base::Error&)> on_broken_;
-  net::LoopbackListener listener_;
+  net::SocketListener listener_;
   std::optional<PodPort> target_;
   Id next_ = 1;
   std::map<Id, PodConnection> connections_;

@@ -46,7 +46,7 @@ base::Result<net::Endpoint> SshWay::to_agent(const client::TaskAgent& agent) {
 
 base::Result<client::TaskAgent> SshWay::through_ssh(const client::TaskAgent& agent) {
   if (entrance_port_ == 0) {
-    GANGRUN_ASSIGN(entrance_port_, entrance_.listen(0));
+    GANGRUN_ASSIGN(entrance_port_, entrance_.listen_at_loopback(0));
   }
   agent_host_ = agent.host;
   agent_port_ = agent.port;

@@ -10,7 +10,7 @@
 #include "base/unique_fd.h"
 #include "client/task_way.h"
 #include "net/event_loop.h"
-#include "net/loopback_listener.h"
+#include "net/socket_listener.h"
 #include "process/child.h"
 #include "ssh/ssh_command.h"
 
@@ -53,7 +53,7 @@ class SshWay final : public client::TaskWay {
   std::string agent_host_;
   std::uint16_t agent_port_ = 0;
   std::uint16_t entrance_port_ = 0;  // 0: it does not listen yet
-  net::LoopbackListener entrance_;
+  net::SocketListener entrance_;
   std::uint64_t next_ = 1;
   std::map<std::uint64_t, Carrier> carriers_;
   client::AgentWay way_;

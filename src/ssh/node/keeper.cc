@@ -230,11 +230,13 @@ Result<> Keeper::begin(const ssh::BeginMessage& message) {
   work_.emplace(folder_->path());
   set_environment(message.environment);
   GANGRUN_TRY(make_launcher(message));
-  relay_ = std::make_unique<ssh::Relay>(loop_, [this](const ssh::Frame& frame) {
+  relay_ = std::make_unique<net::Relay>(loop_, [this](const net::RelayFrame& frame) {
     tell_lines_first();
-    send(frame);
+    send(ssh::to_frame(frame));
   });
-  GANGRUN_TRY(relay_->listen(folder_->socket()));
+  relay_entrance_ = std::make_unique<net::SocketListener>(
+      loop_, [this](base::UniqueFd socket) { relay_->take(std::move(socket)); });
+  GANGRUN_TRY(relay_entrance_->listen_at_path(folder_->socket()));
   logs_.add_file(folder_->agent_log());
   tell(ssh::BegunMessage{folder_->name()});
   log_timer_ = loop_.after(kLogInterval, [this] { tell_logs(); });

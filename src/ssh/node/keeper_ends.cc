@@ -69,6 +69,7 @@ Result<> Keeper::open_kept(const std::string& run_folder) {
 std::string Keeper::end(ssh::Kept kept) {
   has_client_ = false;
   launcher_.reset();
+  relay_entrance_.reset();
   relay_.reset();
   loop_.stop();
   if (is_of_the_past_ && kept == ssh::Kept::kWritten) return {};
@@ -113,6 +114,7 @@ void Keeper::let_go() {
   writable_.reset();
   silence_.reset();
   out_.clear();
+  relay_entrance_.reset();
   relay_.reset();
   // An agent that waits for its GPUs is not known to have started: the client starts it again.
   for (const auto& [number, agent] : agents_) {

@@ -9,16 +9,17 @@
 
 #include "local/local_launcher.h"
 #include "net/event_loop.h"
+#include "net/link_window.h"
+#include "net/relay.h"
+#include "net/socket_listener.h"
 #include "ssh/frames.h"
 #include "ssh/keeper_messages.h"
-#include "ssh/link_window.h"
 #include "ssh/node/caretaker.h"
 #include "ssh/node/keeper.h"
 #include "ssh/node/log_follower.h"
 #include "ssh/node/output_sender.h"
 #include "ssh/node/run_folder.h"
 #include "ssh/node/work_folder.h"
-#include "ssh/relay.h"
 
 // For keeper.cc and keeper_ends.cc only.
 namespace gangrun::ssh::node {
@@ -95,12 +96,13 @@ class Keeper {
   std::optional<RunFolder> folder_;
   Caretakers caretakers_;  // of the folder, if we are killed
   std::unique_ptr<local::LocalLauncher> launcher_;
-  std::unique_ptr<ssh::Relay> relay_;
+  std::unique_ptr<net::Relay> relay_;
+  std::unique_ptr<net::SocketListener> relay_entrance_;
   LogFollower logs_{[this](const ssh::LogFrame& frame) {
     window_.sent(frame.content.size(), clock_.now());
     send(frame);
   }};
-  ssh::LinkWindow window_;
+  net::LinkWindow window_;
   std::map<std::uint32_t, Agent> agents_;
   std::optional<WorkFolder> work_;
   std::optional<OutputSender> outputs_;

@@ -1,8 +1,8 @@
-#include "ssh/link_window.h"
+#include "net/link_window.h"
 
 #include <algorithm>
 
-namespace gangrun::ssh {
+namespace gangrun::net {
 
 namespace {
 
@@ -55,4 +55,4 @@ void LinkWindow::taken(std::uint64_t bytes, base::Instant now) {
   }
 }
 
-}  // namespace gangrun::ssh
+}  // namespace gangrun::net

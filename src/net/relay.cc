@@ -1,110 +1,53 @@
-#include "ssh/relay.h"
+#include "net/relay.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cstring>
 #include <utility>
 #include <variant>
 
-#include "base/format.h"
 #include "base/overloaded.h"
+#include "net/link_window.h"
 #include "net/tunnel.h"
 #include "net/tunnel_flow.h"
-#include "ssh/link_window.h"
 
-namespace gangrun::ssh {
+namespace gangrun::net {
 
 namespace {
 
-// All agents of a host may come at once. The kernel may allow fewer (net.core.somaxconn).
-constexpr int kBacklog = 4096;
-constexpr std::chrono::milliseconds kAcceptPause(100);
 // The least window has four times that on the way.
 constexpr std::size_t kTellTaken = LinkWindow::kLeast / 4;
-
-base::Result<sockaddr_un> address_of_socket(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) {
-    return base::invalid_argument(base::format("{} is too long for a socket; allowed: {} bytes",
-                                               path, sizeof(address.sun_path) - 1));
-  }
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  return address;
-}
-
-base::Result<base::UniqueFd> new_socket() {
-  base::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd.valid()) return base::from_errno(errno, "socket");
-  return fd;
-}
-
-base::Result<base::UniqueFd> connect_to_socket(const std::string& path) {
-  GANGRUN_ASSIGN(const sockaddr_un address, address_of_socket(path));
-  GANGRUN_ASSIGN(base::UniqueFd fd, new_socket());
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return base::from_errno(errno, base::format("connect to {}", path));
-  }
-  return fd;
-}
 
 }  // namespace
 
 struct Relay::Stream {
   base::UniqueFd socket;
-  net::TunnelFlow flow{kTellTaken};
+  TunnelFlow flow{kTellTaken};
   LinkWindow window;
   std::string out;  // for the socket
-  net::Watch readable;
-  net::Watch writable;
+  Watch readable;
+  Watch writable;
 };
 
-Relay::Relay(net::EventLoop& loop, std::function<void(const Frame&)> send)
-    : loop_(loop), send_(std::move(send)) {}
+Relay::Relay(EventLoop& loop, std::function<void(const RelayFrame&)> send, std::size_t max_streams)
+    : loop_(loop), send_(std::move(send)), max_streams_(max_streams) {}
 
 Relay::~Relay() = default;
 
-base::Result<> Relay::listen(const std::string& path) {
-  GANGRUN_ASSIGN(const sockaddr_un address, address_of_socket(path));
-  GANGRUN_ASSIGN(listener_, new_socket());
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
-    return base::from_errno(errno, base::format("unlink {}", path));
-  }
-  // The folder is ours alone, so nobody else comes before the mode is set.
-  if (::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::chmod(path.c_str(), 0600) != 0 || ::listen(listener_.get(), kBacklog) != 0) {
-    return base::from_errno(errno, base::format("listen at {}", path));
-  }
-  accept_from_now_on();
-  return {};
-}
-
-void Relay::accept_from_now_on() {
-  accept_watch_ = loop_.watch_readable(listener_.get(), [this] { accept(); });
-}
-
-void Relay::accept() {
-  base::UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!socket.valid()) {
-    if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR) return;
-    // No descriptor is free: it waits in the kernel.
-    accept_watch_.reset();
-    accept_pause_ = loop_.after(kAcceptPause, [this] { accept_from_now_on(); });
-    return;
-  }
-  if (streams_.size() == kMaxStreams) return;
+void Relay::take(base::UniqueFd socket) {
+  if (streams_.size() >= max_streams_) return;
   const std::uint32_t id = next_++;
   send_(OpenFrame{id});
   add(id, std::move(socket));
 }
 
 void Relay::add(std::uint32_t id, base::UniqueFd socket) {
+  const int on = 1;
+  // Sockets of this machine have no such option.
+  (void)::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   auto stream = std::make_unique<Stream>();
   stream->socket = std::move(socket);
   streams_[id] = std::move(stream);
@@ -113,8 +56,8 @@ void Relay::add(std::uint32_t id, base::UniqueFd socket) {
 
 void Relay::on_frame(const OpenFrame& frame) {
   if (streams_.contains(frame.stream)) return break_off(frame.stream);
-  if (streams_.size() == kMaxStreams) return send_(StreamFrame{frame.stream, {}});
-  auto socket = connect_to_socket(target_);
+  if (streams_.size() >= max_streams_) return send_(StreamFrame{frame.stream, {}});
+  auto socket = connect_();
   // The one who connected tries again.
   if (!socket.ok()) return send_(StreamFrame{frame.stream, {}});
   add(frame.stream, *std::move(socket));
@@ -131,10 +74,10 @@ void Relay::on_frame(const StreamFrame& frame) {
   if (!message.ok()) return break_off(frame.stream);
   stream.window.taken(on_the_way - stream.flow.on_the_way(), loop_.now());
   std::visit(base::Overloaded{
-                 [](const net::TunnelOpened& /*each*/) {},
-                 [&](const net::TunnelData& data) { stream.out += data.bytes; },
-                 [&](const net::TunnelEnd& /*each*/) { tell_taken(frame.stream, 0); },
-                 [&](const net::TunnelTaken& /*each*/) { read_on(frame.stream); },
+                 [](const TunnelOpened& /*each*/) {},
+                 [&](const TunnelData& data) { stream.out += data.bytes; },
+                 [&](const TunnelEnd& /*each*/) { tell_taken(frame.stream, 0); },
+                 [&](const TunnelTaken& /*each*/) { read_on(frame.stream); },
              },
              *message);
   write(frame.stream);
@@ -159,6 +102,10 @@ void Relay::read_on(std::uint32_t id) {
 
 void Relay::read(std::uint32_t id) {
   Stream& stream = *streams_.at(id);
+  if (is_held_) {
+    held_back_.insert(id);
+    return stream.readable.reset();
+  }
   std::string bytes(may_send(stream), '\0');
   const ssize_t size = ::recv(stream.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -176,7 +123,7 @@ void Relay::read(std::uint32_t id) {
 
 void Relay::write(std::uint32_t id) {
   Stream& stream = *streams_.at(id);
-  const net::SentBytes sent = net::send_what_fits(stream.socket.get(), stream.out);
+  const SentBytes sent = send_what_fits(stream.socket.get(), stream.out);
   if (sent.error_number != 0) return break_off(id);
   if (sent.bytes > 0) tell_taken(id, sent.bytes);
   if (!stream.out.empty()) {
@@ -212,8 +159,16 @@ void Relay::drop(std::uint32_t id) {
   loop_.post([gone] { gone->socket.reset(); });
 }
 
+void Relay::hold(bool is_held) {
+  is_held_ = is_held;
+  if (is_held_) return;
+  for (const std::uint32_t id : std::exchange(held_back_, {})) {
+    if (streams_.contains(id)) read_on(id);
+  }
+}
+
 void Relay::break_all() {
   while (!streams_.empty()) drop(streams_.begin()->first);
 }
 
-}  // namespace gangrun::ssh
+}  // namespace gangrun::net

@@ -1,4 +1,4 @@
-#include "ssh/link_window.h"
+#include "net/link_window.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace gangrun::ssh {
+namespace gangrun::net {
 namespace {
 
 using std::chrono::milliseconds;
@@ -127,4 +127,4 @@ TEST(LinkWindow, AClientThatAcknowledgesWhatWasNotSentGetsNoMore) {
 }
 
 }  // namespace
-}  // namespace gangrun::ssh
+}  // namespace gangrun::net

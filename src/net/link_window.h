@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 
-namespace gangrun::ssh {
+namespace gangrun::net {
 
 // How many bytes of one kind, such as lines, may be on their way to the other side. All else that
 // is told, such as that a task lives, waits behind them: so there are no more than the link takes
@@ -37,4 +37,4 @@ class LinkWindow {
   base::Duration least_delay_ = base::Duration::max();  // of an acknowledgement: nothing was queued
 };
 
-}  // namespace gangrun::ssh
+}  // namespace gangrun::net

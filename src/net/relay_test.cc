@@ -1,4 +1,4 @@
-#include "ssh/relay.h"
+#include "net/relay.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -8,13 +8,17 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <deque>
 #include <filesystem>
+#include <functional>
+#include <string>
+#include <variant>
 
+#include "base/overloaded.h"
 #include "base/test_deadline.h"
-#include "ssh/link_window.h"
+#include "net/link_window.h"
+#include "net/socket_listener.h"
 
-namespace gangrun::ssh {
+namespace gangrun::net {
 namespace {
 
 base::UniqueFd socket_at(const std::string& path, bool listens) {
@@ -38,21 +42,22 @@ class RelayTest : public testing::Test {
   RelayTest() {
     std::string text = "/tmp/gangrun-relay-XXXXXX";
     folder_ = ::mkdtemp(text.data());
-    EXPECT_TRUE(there_.listen(folder_ + "/agents").ok());
-    here_.connect_to(folder_ + "/master");
+    EXPECT_TRUE(entrance_.listen_at_path(folder_ + "/agents").ok());
+    here_.connect_to([this] { return connect_to_path(folder_ + "/master"); });
   }
   ~RelayTest() override { std::filesystem::remove_all(folder_); }
 
-  // As bytes, as they travel.
-  void pass_on(Relay& to, const Frame& frame) {
-    loop_.post([&to, bytes = to_bytes(frame)] {
-      FrameReader reader;
-      reader.add(bytes);
-      const auto again = reader.next();
-      ASSERT_TRUE(again.ok() && *again);
-      if (const auto* open = std::get_if<OpenFrame>(&**again)) to.on_frame(*open);
-      if (const auto* stream = std::get_if<StreamFrame>(&**again)) to.on_frame(*stream);
-    });
+  // Later, with a content of its own, as they travel.
+  void pass_on(Relay& to, const RelayFrame& frame) {
+    std::visit(base::Overloaded{
+                   [&](const OpenFrame& open) { loop_.post([&to, open] { to.on_frame(open); }); },
+                   [&](const StreamFrame& stream) {
+                     loop_.post([&to, id = stream.stream, bytes = std::string(stream.content)] {
+                       to.on_frame(StreamFrame{id, bytes});
+                     });
+                   },
+               },
+               frame);
   }
   // `done` looks at sockets that the loop does not watch.
   bool runs_until(const std::function<bool()>& done) {
@@ -94,13 +99,14 @@ class RelayTest : public testing::Test {
   std::string folder_;
   std::size_t passed_ = 0;
   bool is_cut_ = false;
-  Relay there_{loop_, [this](const Frame& frame) {
+  Relay there_{loop_, [this](const RelayFrame& frame) {
                  if (const auto* stream = std::get_if<StreamFrame>(&frame)) {
                    passed_ += stream->content.size();
                  }
                  if (!is_cut_ || std::holds_alternative<OpenFrame>(frame)) pass_on(here_, frame);
                }};
-  Relay here_{loop_, [this](const Frame& frame) { pass_on(there_, frame); }};
+  Relay here_{loop_, [this](const RelayFrame& frame) { pass_on(there_, frame); }};
+  SocketListener entrance_{loop_, [this](base::UniqueFd fd) { there_.take(std::move(fd)); }};
 };
 
 TEST_F(RelayTest, CarriesBothWaysAndEndsEachByItself) {
@@ -212,11 +218,37 @@ TEST_F(RelayTest, AllBreakWhenTheOtherSideHasGone) {
   ASSERT_TRUE(is_readable(agent.get()));
 }
 
-TEST_F(RelayTest, ReplacesASocketThatIsThere) {
-  Relay again(loop_, [](const Frame& /*frame*/) {});
-  EXPECT_TRUE(again.listen(folder_ + "/agents").ok());
-  EXPECT_FALSE(again.listen("/tmp/" + std::string(200, 'x')).ok());
+TEST_F(RelayTest, ReadsNothingAsLongAsItIsHeld) {
+  const base::UniqueFd master = socket_at(folder_ + "/master", true);
+  ASSERT_EQ(::fcntl(master.get(), F_SETFL, O_NONBLOCK), 0);
+  const base::UniqueFd agent = socket_at(folder_ + "/agents", false);
+  const base::UniqueFd session = accepted(master.get());
+  there_.hold(true);
+  ASSERT_EQ(::send(agent.get(), "hello", 5, 0), 5);
+  // The other direction goes on meanwhile.
+  ASSERT_EQ(::send(session.get(), "bye", 3, 0), 3);
+  EXPECT_EQ(read(agent.get(), 3), "bye");
+  EXPECT_EQ(passed_, 0U);
+  there_.hold(false);
+  EXPECT_EQ(read(session.get(), 5), "hello");
+}
+
+TEST_F(RelayTest, OneConnectionTooManyIsClosed) {
+  std::size_t frames = 0;
+  Relay small(
+      loop_, [&frames](const RelayFrame& /*frame*/) { ++frames; }, 1);
+  base::UniqueFd ours[2];
+  for (base::UniqueFd& own : ours) {
+    int pair[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+    own.reset(pair[0]);
+    small.take(base::UniqueFd(pair[1]));
+  }
+  EXPECT_EQ(frames, 1U);
+  char byte = 0;
+  EXPECT_EQ(::recv(ours[0].get(), &byte, 1, MSG_DONTWAIT), -1);
+  EXPECT_EQ(::recv(ours[1].get(), &byte, 1, MSG_DONTWAIT), 0);
 }
 
 }  // namespace
-}  // namespace gangrun::ssh
+}  // namespace gangrun::net
