@@ -19,7 +19,6 @@ using base::Result;
 constexpr std::size_t kMaxDomainBytes = 253;
 // The longest end of the names of objects that are not pods.
 constexpr std::string_view kLongestEndOfObjects = "-files-9999";
-constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
 
 bool is_word(std::string_view text) { return !text.empty() && is_label_value(text); }
 
@@ -46,11 +45,6 @@ bool is_ours(std::string_view key) { return key.starts_with("gangrun/") || key =
 
 // Labels by which Kueue would take an object that runs nothing for a job.
 bool is_for_pods(std::string_view key) { return key.starts_with("kueue.x-k8s.io/"); }
-
-Json owner_reference(const Owner& owner) {
-  return {{"apiVersion", "batch/v1"}, {"kind", "Job"},       {"name", owner.name},
-          {"uid", owner.uid},         {"controller", false}, {"blockOwnerDeletion", false}};
-}
 
 base::Error invalid(const std::string& field, const std::string& text) {
   return base::invalid_argument(base::format("{}: {}", field, text));
@@ -168,6 +162,11 @@ job::Address address_of(const ManifestInput& input, const job::TaskId& task) {
   if (input.names.has_service_per_task) return {pod_name(input, task), input.names.first_port};
   return {base::format("{}.{}.{}.svc", host_name(task), job_name(input), input.name_space),
           input.names.first_port};
+}
+
+Json owner_reference(const Owner& owner) {
+  return {{"apiVersion", "batch/v1"}, {"kind", "Job"},       {"name", owner.name},
+          {"uid", owner.uid},         {"controller", false}, {"blockOwnerDeletion", false}};
 }
 
 Json metadata_of(const ManifestInput& input, const std::string& name, const Owner* owner) {

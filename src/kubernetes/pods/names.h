@@ -16,6 +16,9 @@ namespace gangrun::kubernetes::pods {
 // them.
 inline constexpr std::size_t kIdTagBytes = sizeof("-20260131-120000-3fa1") - 1;
 
+// The label of all that gangrun makes.
+inline constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
+
 // With or without a prefix: "app", "example.com/app".
 [[nodiscard]] bool is_label_key(std::string_view text);
 // Letters, digits and '-', '_' or '.' between them, or nothing.
@@ -34,6 +37,8 @@ std::string host_name(const job::TaskId& task);
 std::string pod_name(const ManifestInput& input, const job::TaskId& task);
 job::Address address_of(const ManifestInput& input, const job::TaskId& task);
 
+// An entry of metadata.ownerReferences.
+base::Json owner_reference(const Owner& owner);
 // Name, namespace, the job's labels and the user's; `owner` is null for the owner itself.
 base::Json metadata_of(const ManifestInput& input, const std::string& name, const Owner* owner);
 
