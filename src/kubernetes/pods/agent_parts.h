@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
-#include "kubernetes/pods/manifests.h"
+#include "kubernetes/pods/owner.h"
 
 // The agent's way into pods of any image: immutable config maps of the namespace, which its jobs
 // share, hold a loader and the packed agent in parts; docs/protocols/kubernetes.md.

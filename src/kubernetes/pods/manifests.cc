@@ -138,6 +138,7 @@ std::vector<std::uint16_t> Manifests::more_ports_of(const job::TaskId& task) con
 }
 
 std::string Manifests::container_of(const job::TaskId& task) const {
+  if (task == kRelayTask) return kRelayContainer;
   return task_container(template_of(input_.spec, type_of(input_, task)));
 }
 
@@ -165,9 +166,13 @@ Json Manifests::owner(std::chrono::seconds lease) const {
 
 std::vector<Json> Manifests::objects(const Owner& owner) const {
   std::vector<Json> objects;
-  if (auto secret = secret_object(input_, owner)) objects.push_back(*std::move(secret));
   for (Json& map : config_maps(input_, layout_, owner)) objects.push_back(std::move(map));
-  if (auto map = hosts_config_map(input_, hosts_, owner)) objects.push_back(*std::move(map));
+  if (input_.agents) {
+    objects.push_back(agent_secret(input_, *input_.agents, owner));
+  } else {
+    if (auto secret = secret_object(input_, owner)) objects.push_back(*std::move(secret));
+    if (auto map = hosts_config_map(input_, hosts_, owner)) objects.push_back(*std::move(map));
+  }
   add_services(input_, owner, objects);
   if (auto gang = gang_object(input_, owner)) objects.push_back(*std::move(gang));
   return objects;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +13,10 @@
 #include "job/cluster_spec.h"
 #include "job/spec.h"
 #include "job/task_id.h"
+#include "kubernetes/pods/agent_pods.h"
 #include "kubernetes/pods/carried_files.h"
 #include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/owner.h"
 #include "kubernetes/pods/pod_run.h"
 #include "kubernetes/pods/shared_hosts.h"
 
@@ -55,12 +58,8 @@ struct ManifestInput {
   GangScheduling gang_scheduling = GangScheduling::kHold;
   std::vector<CarriedFile> files;
   ManifestNames names;
-};
-
-// The owner of all objects of the job: when it goes, they go.
-struct Owner {
-  std::string name;
-  std::string uid;
+  // None: the pods run the tasks' commands themselves.
+  std::optional<AgentPods> agents{};
 };
 
 // Every object that a job is made of, as the API server takes it (apiVersion, kind, metadata with
@@ -72,6 +71,8 @@ class Manifests {
   static base::Result<Manifests> make(ManifestInput input);
 
   [[nodiscard]] const ManifestInput& input() const { return input_; }
+  // For what is known only later.
+  [[nodiscard]] AgentPods& agents() { return *input_.agents; }
   [[nodiscard]] std::string pod_name(const job::TaskId& task) const;
   [[nodiscard]] job::Address address_of(const job::TaskId& task) const;
   [[nodiscard]] std::vector<std::uint16_t> more_ports_of(const job::TaskId& task) const;
@@ -92,6 +93,8 @@ class Manifests {
   // (pod_manifest.cc)
   [[nodiscard]] base::Json pod(const job::TaskId& task, const PodRun& run,
                                const Owner& owner) const;
+  // The pod of one run of the relay, where the job has agents. It goes where its first task may.
+  [[nodiscard]] base::Json relay(const PodRun& run, const Owner& owner) const;
 
  private:
   Manifests(ManifestInput input, CarriedLayout layout)

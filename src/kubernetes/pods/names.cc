@@ -8,6 +8,7 @@
 #include "base/letters.h"
 #include "base/strings.h"
 #include "job/units.h"
+#include "kubernetes/pods/agent_pods.h"
 #include "kubernetes/pods/kubernetes_options.h"
 
 namespace gangrun::kubernetes::pods {
@@ -142,6 +143,10 @@ std::string owner_path(const ManifestInput& input) {
 
 std::string secret_name(const ManifestInput& input) { return job_name(input) + "-secrets"; }
 
+std::string agent_secret_name(const ManifestInput& input) { return job_name(input) + "-agent"; }
+
+std::string relay_name(const ManifestInput& input) { return job_name(input) + "-relay"; }
+
 std::string config_map_name(const ManifestInput& input, std::size_t index) {
   return base::format("{}-files-{}", job_name(input), index);
 }
@@ -153,6 +158,7 @@ std::string host_name(const job::TaskId& task) {
 }
 
 std::string pod_name(const ManifestInput& input, const job::TaskId& task) {
+  if (task == kRelayTask) return relay_name(input);
   const auto own = input.names.pods.find(task);
   if (own != input.names.pods.end()) return own->second;
   return base::format("{}-{}", job_name(input), host_name(task));

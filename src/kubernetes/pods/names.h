@@ -31,6 +31,8 @@ std::string owner_name(const ManifestInput& input);
 // At the API server.
 std::string owner_path(const ManifestInput& input);
 std::string secret_name(const ManifestInput& input);
+std::string agent_secret_name(const ManifestInput& input);
+std::string relay_name(const ManifestInput& input);
 std::string config_map_name(const ManifestInput& input, std::size_t index);
 std::string hosts_name(const ManifestInput& input);
 std::string host_name(const job::TaskId& task);

@@ -128,7 +128,7 @@ Json mounts_of(const Part& part, const CarriedMounts& carried) {
   Json mounts = Json::array();
   for (const Json& mount : part.options().volume_mounts) mounts.push_back(mount);
   if (part.has_working_folder()) mounts.push_back(work_mount());
-  mounts.push_back(notice_mount());
+  if (!part.input.agents) mounts.push_back(notice_mount());
   if (shared_memory_mib(part) > 0) {
     mounts.push_back({{"name", kSharedMemoryVolume}, {"mountPath", kSharedMemoryFolder}});
   }
@@ -147,7 +147,9 @@ Json volumes_of(const Part& part, const CarriedMounts& carried) {
   if (part.has_working_folder()) {
     volumes.push_back({{"name", kWorkVolume}, {"emptyDir", Json::object()}});
   }
-  volumes.push_back({{"name", kNoticeVolume}, {"emptyDir", Json::object()}});
+  if (!part.input.agents) {
+    volumes.push_back({{"name", kNoticeVolume}, {"emptyDir", Json::object()}});
+  }
   if (const std::int64_t mib = shared_memory_mib(part); mib > 0) {
     volumes.push_back({{"name", kSharedMemoryVolume},
                        {"emptyDir", {{"medium", "Memory"}, {"sizeLimit", mebibytes(mib)}}}});
@@ -160,27 +162,50 @@ Json volumes_of(const Part& part, const CarriedMounts& carried) {
   return volumes;
 }
 
-Json container_of(const Part& part, const CarriedMounts& carried, const PodRun& run) {
-  Json container = {{"name", task_container(part.from)}};
-  const std::string& image = part.input.spec.image_of(part.task_spec);
-  if (!image.empty()) container["image"] = image;
-  if (!part.options().image_pull_policy.empty()) {
-    container["imagePullPolicy"] = part.options().image_pull_policy;
-  }
+void put_command(const Part& part, const PodRun& run, Json& container) {
   const std::vector<std::string> argv = part.input.spec.command_of(part.task_spec).argv();
   if (!argv.empty()) {
     for (const std::string& word : argv) container["command"].push_back(without_references(word));
     // Those of the template are not this command's.
     if (part.container.contains("args")) container["args"] = nullptr;
   }
-  if (part.has_working_folder()) container["workingDir"] = kWorkingFolder;
   if (Json environment = environment_of(part, run); !environment.empty()) {
     container["env"] = std::move(environment);
   }
+}
+
+void put_image(const Part& part, Json& container) {
+  const std::string& image = part.input.spec.image_of(part.task_spec);
+  if (!image.empty()) container["image"] = image;
+  if (!part.options().image_pull_policy.empty()) {
+    container["imagePullPolicy"] = part.options().image_pull_policy;
+  }
+}
+
+void append(const Json& more, Json& list) { list.insert(list.end(), more.begin(), more.end()); }
+
+// The agent runs in place of the command. What it runs, and with which variables, is in the job's
+// configuration.
+void put_agent(const Part& part, Json own, Json& container) {
+  container["command"] = own["command"];
+  if (part.container.contains("args")) container["args"] = nullptr;
+  container["env"] = own["env"];
+  container["terminationMessagePolicy"] = own["terminationMessagePolicy"];
+  append(own["volumeMounts"], container["volumeMounts"]);
+}
+
+Json container_of(const Part& part, const CarriedMounts& carried, const PodRun& run) {
+  Json container = {{"name", task_container(part.from)}};
+  put_image(part, container);
+  if (!part.input.agents) put_command(part, run, container);
+  if (part.has_working_folder()) container["workingDir"] = kWorkingFolder;
   if (Json resources = resources_of(part); !resources.empty()) {
     container["resources"] = std::move(resources);
   }
   container["volumeMounts"] = mounts_of(part, carried);
+  if (part.input.agents) {
+    put_agent(part, agent_container(*part.input.agents, part.task, run.attempt), container);
+  }
   return container;
 }
 
@@ -213,7 +238,6 @@ void put_placement(const Part& part, Json& spec) {
   if (!options.node_selector.empty()) spec["nodeSelector"] = options.node_selector;
   if (!options.tolerations.empty()) spec["tolerations"] = options.tolerations;
   if (!options.priority_class.empty()) spec["priorityClassName"] = options.priority_class;
-  if (part.task_spec.one_per_node) spec["affinity"] = one_per_node(part);
 }
 
 Json spec_of(const Part& part, const CarriedMounts& carried, const PodRun& run) {
@@ -226,8 +250,10 @@ Json spec_of(const Part& part, const CarriedMounts& carried, const PodRun& run) 
   }
   put_access(part, spec);
   put_placement(part, spec);
+  if (part.task_spec.one_per_node) spec["affinity"] = one_per_node(part);
   spec["containers"].push_back(container_of(part, carried, run));
   spec["volumes"] = volumes_of(part, carried);
+  if (part.input.agents) append(agent_volumes(part.input, *part.input.agents), spec["volumes"]);
   return spec;
 }
 
@@ -325,6 +351,38 @@ Json Manifests::pod(const job::TaskId& task, const PodRun& run, const Owner& own
   add_helpers(part, carried, pod);
   name_default_container(pod);
   join_gang(input_, task, pod);
+  return pod;
+}
+
+Json Manifests::relay(const PodRun& run, const Owner& owner) const {
+  const job::TaskSpec& first = input_.spec.tasks.front();
+  Json pod = template_of(input_.spec, first);
+  const Json from = pod;
+  const Json* found = find_container(from, task_container(from));
+  const Json beside = found == nullptr ? Json::object() : *found;
+  const Part part{input_, hosts_, first, {first.type, 0}, from, beside};
+  for (const char* of_task : {"containers", "initContainers", "volumes", "resourceClaims"}) {
+    pod["spec"].erase(of_task);
+  }
+  Json container = relay_container(*input_.agents);
+  container["name"] = kRelayContainer;
+  for (const char* key : {"image", "imagePullPolicy", "securityContext"}) {
+    if (beside.contains(key)) container[key] = beside.at(key);
+  }
+  put_image(part, container);
+  container["resources"] = {
+      {"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}},
+      {"limits", {{"cpu", kHelperVcoresLimit}, {"memory", kHelperMemoryLimit}}}};
+  Json metadata = metadata_of(input_, relay_name(input_), &owner);
+  metadata["labels"][kAttemptLabel] = base::format("{}", run.attempt);
+  Json spec = {{"restartPolicy", "Never"}, {"terminationGracePeriodSeconds", 1}};
+  put_access(part, spec);
+  // It has no rights, whatever those of the tasks are.
+  spec["automountServiceAccountToken"] = false;
+  put_placement(part, spec);
+  spec["containers"].push_back(std::move(container));
+  spec["volumes"] = agent_volumes(input_, *input_.agents);
+  merge_pod(pod, {{"metadata", std::move(metadata)}, {"spec", std::move(spec)}});
   return pod;
 }
 

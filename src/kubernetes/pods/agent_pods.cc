@@ -1,0 +1,90 @@
+#include "kubernetes/pods/agent_pods.h"
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/format.h"
+#include "kubernetes/pods/manifests.h"
+#include "kubernetes/pods/names.h"
+#include "net/digests.h"
+
+namespace gangrun::kubernetes::pods {
+
+namespace {
+
+using base::Json;
+
+constexpr const char* kConfigVolume = "gangrun-config";
+constexpr const char* kConfigFolder = "/gangrun/config";
+constexpr const char* kConfigKey = "agent.json";
+constexpr const char* kTokenKey = "token";
+constexpr const char* kRunVolume = "gangrun-run";
+constexpr const char* kRunFolder = "/gangrun/run";
+constexpr std::string_view kProgram = "gangrun-agent";
+// Containers run as any user, and only those of the job's pods have the volume.
+constexpr int kReadableByAll = 0444;
+
+std::string in_config(const char* key) { return base::format("{}/{}", kConfigFolder, key); }
+
+Json mounts() {
+  return Json::array({AgentParts::mount(),
+                      {{"name", kConfigVolume}, {"mountPath", kConfigFolder}, {"readOnly", true}},
+                      {{"name", kRunVolume}, {"mountPath", kRunFolder}}});
+}
+
+// A process knows no other way to its pod's address.
+Json address_variable() {
+  return {{"name", kPodAddressVariable},
+          {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}};
+}
+
+Json container(const AgentPods& agents, const std::vector<std::string>& arguments) {
+  return {{"command", agents.parts->command(kRunFolder, std::string(kProgram), arguments)},
+          {"env", Json::array({address_variable()})},
+          {"volumeMounts", mounts()},
+          // How an agent that never had a master has ended.
+          {"terminationMessagePolicy", "FallbackToLogsOnError"}};
+}
+
+}  // namespace
+
+Json agent_secret(const ManifestInput& input, const AgentPods& agents, const Owner& owner) {
+  Json secret = object_of(input, "v1", "Secret", agent_secret_name(input), owner);
+  secret["type"] = "Opaque";
+  secret["immutable"] = true;
+  secret["data"] = {{kConfigKey, net::to_base64(agents.config.reveal())},
+                    {kTokenKey, net::to_base64(agents.token.reveal())}};
+  return secret;
+}
+
+Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt) {
+  std::vector<std::string> arguments = {"pod",
+                                        "--task",
+                                        job::to_string(task),
+                                        "--attempt",
+                                        base::format("{}", attempt),
+                                        "--config",
+                                        in_config(kConfigKey),
+                                        "--folder",
+                                        kRunFolder};
+  if (agents.master) {
+    arguments.emplace_back("--master");
+    arguments.push_back(job::to_string(*agents.master));
+  }
+  return container(agents, arguments);
+}
+
+Json relay_container(const AgentPods& agents) {
+  return container(agents, {"relay", "--token", in_config(kTokenKey)});
+}
+
+Json agent_volumes(const ManifestInput& input, const AgentPods& agents) {
+  return Json::array(
+      {agents.parts->volume(),
+       {{"name", kConfigVolume},
+        {"secret", {{"secretName", agent_secret_name(input)}, {"defaultMode", kReadableByAll}}}},
+       {{"name", kRunVolume}, {"emptyDir", Json::object()}}});
+}
+
+}  // namespace gangrun::kubernetes::pods

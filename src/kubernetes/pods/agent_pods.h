@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/json.h"
+#include "base/secret.h"
+#include "job/cluster_spec.h"
+#include "job/task_id.h"
+#include "kubernetes/pods/agent_parts.h"
+
+// What pods have in them where an agent of ours runs each task's command: the parts of the agent,
+// the job's configuration in a Secret, and a folder to write to.
+namespace gangrun::kubernetes::pods {
+
+struct ManifestInput;
+struct Owner;
+
+// The relay of a job's agents is a pod beside those of its tasks. No task type has such a name.
+inline const job::TaskId kRelayTask{"relay pod", 0};
+inline constexpr const char* kRelayContainer = "relay";
+// The agent reads its pod's address from it, and keeps it from the task.
+inline constexpr const char* kPodAddressVariable = "GANGRUN_POD_IP";
+
+// What the pods of a job with agents are made of.
+struct AgentPods {
+  std::shared_ptr<const AgentParts> parts;
+  // What all agents are told, and the relay's token. Both are secret.
+  base::Secret config{};
+  base::Secret token{};
+  // The way to the master; none: agents are told when they run.
+  std::optional<job::Address> master{};
+};
+
+// The Secret with the configuration and the token.
+base::Json agent_secret(const ManifestInput& input, const AgentPods& agents, const Owner& owner);
+
+// The container's part of the task's pod: its command, the variables for the agent, its mounts.
+base::Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt);
+// The same of the relay.
+base::Json relay_container(const AgentPods& agents);
+// The volumes of both.
+base::Json agent_volumes(const ManifestInput& input, const AgentPods& agents);
+
+}  // namespace gangrun::kubernetes::pods
