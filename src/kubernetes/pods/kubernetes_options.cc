@@ -214,6 +214,15 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .default_words = "none",
         .schema = R"({"$ref": "#/$defs/pod"})",
     }),
+    section_field<&KubernetesOptions::agents>({
+        .key = "agents",
+        .about = "How agents of gangrun come into the pods",
+        .flag = one_value("--agents", "",
+                          "config_maps: put an agent beside each command, by config maps"),
+        .reference =
+            "how agents come into the pods, one beside each task's command: `config_maps` (of the "
+            "namespace; nothing is installed, and no image needs anything), or `none`",
+    }),
     section_field<&KubernetesOptions::vcores_limit>({
         .key = "vcores_limit",
         .about = "Processors that a container may use at most; 0 means no limit",

@@ -28,6 +28,14 @@ constexpr auto choice_of(GangScheduling) {
 }
 inline std::string_view to_string(GangScheduling scheduling) { return job::to_string(scheduling); }
 
+// The way in which agents come into the pods, one beside each task's command.
+enum class AgentsBy { kNone, kConfigMaps };
+constexpr auto choice_of(AgentsBy) {
+  using enum AgentsBy;
+  return job::choice<AgentsBy>("a way for agents", {{kNone, "none"}, {kConfigMaps, "config_maps"}});
+}
+inline std::string_view to_string(AgentsBy by) { return job::to_string(by); }
+
 // The settings of a job that only Kubernetes has, beside its tasks.
 struct KubernetesOptions {
   std::string kubeconfig;  // a file on the client's machine; empty: as kubectl finds it
@@ -48,7 +56,8 @@ struct KubernetesOptions {
   std::string priority_class;
   std::string queue;  // of Kueue or Volcano
   GangScheduling gang_scheduling = GangScheduling::kAuto;
-  base::Json pod;            // a pod, or a part of one, for all tasks; null: none
+  base::Json pod;  // a pod, or a part of one, for all tasks; null: none
+  AgentsBy agents = AgentsBy::kNone;
   int vcores_limit = 0;      // of each container; 0: none
   std::string helper_image;  // of the container that keeps a task's outputs; empty: the task's own
 
@@ -60,6 +69,9 @@ struct KubernetesOptions {
 
 inline const KubernetesOptions& kubernetes_of(const job::JobSpec& job) {
   return job.sections.get<KubernetesOptions>();
+}
+inline bool has_agents(const job::JobSpec& job) {
+  return kubernetes_of(job).agents != AgentsBy::kNone;
 }
 inline KubernetesOptions& edit_kubernetes(job::JobSpec& job) {
   return job.sections.edit<KubernetesOptions>();

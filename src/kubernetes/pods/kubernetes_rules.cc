@@ -179,9 +179,11 @@ Problem not_there(const std::string& path, std::string_view value, std::string_v
 }
 
 constexpr std::string_view kOneProcess =
-    "a task is one process there; allowed: 1, and more instances";
+    "a task is one process there; allowed: 1, and more instances, or `kubernetes: {agents: "
+    "config_maps}`";
 constexpr std::string_view kWholeGang =
-    "a gang of pods is always whole; allowed: `restarts`, which brings back what was lost";
+    "without agents a gang of pods is always whole; allowed: `restarts`, which brings back what "
+    "was lost, or `kubernetes: {agents: config_maps}`";
 constexpr std::string_view kOwnVolumes = "allowed: `volumes` and `volume_mounts` of `kubernetes`";
 constexpr std::string_view kPodsAddress = "a pod has an address of its own";
 
@@ -209,10 +211,17 @@ Found check_pod_of_task(const JobSpec& job, const TaskSpec& task) {
                                 "one; set it by --image, or as `image` in the job file",
                                 task.type)};
   }
-  if (task.processes > 1) {
+  const bool needs_command = has_agents(job) && job.command_of(task).argv().empty();
+  if (needs_command) {
+    return Problem{path + ".command",
+                   base::format("{} has no command, and with `kubernetes.agents` that of its image "
+                                "is not known",
+                                task.type)};
+  }
+  if (task.processes > 1 && !has_agents(job)) {
     return not_there(path + ".processes", std::to_string(task.processes), kOneProcess);
   }
-  if (task.ports.hold != job::Hold::kUntilBind) {
+  if (!has_agents(job) && task.ports.hold != job::Hold::kUntilBind) {
     return not_there(path + ".ports.hold", job::to_string(task.ports.hold),
                      "a pod has its ports to itself");
   }
@@ -240,6 +249,21 @@ Found check_pod_name(const JobSpec& job, const TaskSpec& task) {
                               job.name, sum, kMaxLabelBytes - rest - task.type.size() - prefix)};
 }
 
+// A gang of pods without agents is whole, and nothing brings the outputs of those with agents yet.
+Found check_features_of_agents(const JobSpec& job) {
+  using jobfile::Feature;
+  const auto refuse = [&job](Feature feature, std::string_view instead) -> Found {
+    const auto asked = jobfile::find_asked(job, feature);
+    if (!asked) return std::nullopt;
+    return not_there(asked->path, asked->value, instead);
+  };
+  if (has_agents(job)) {
+    return refuse(Feature::kOutputs, "allowed: `kubernetes: {agents: none}`, or a volume");
+  }
+  if (auto found = refuse(Feature::kSpares, kWholeGang)) return found;
+  return refuse(Feature::kSmallerGangs, kWholeGang);
+}
+
 Found check_names_of_pods(const JobSpec& job) {
   std::map<std::string, std::string> types;
   for (const TaskSpec& task : job.tasks) {
@@ -257,26 +281,28 @@ Found check_names_of_pods(const JobSpec& job) {
 }
 
 Found check_whole_job(const JobSpec& job) {
+  const bool without_agents = !has_agents(job);
   const std::string mount = job.mounts.empty() ? "" : jobfile::to_string(job.mounts.front());
   const std::tuple<bool, const char*, std::string_view, std::string_view> refused[] = {
       {!job.interface.empty(), "interface", job.interface, kPodsAddress},
       {!job.mounts.empty(), "mounts", mount, kOwnVolumes},
       {job.containment != job::Containment::kAuto, "containment", job::to_string(job.containment),
        "a pod ends with all that is in it; allowed: auto"},
-      {job.stop_signal != job::StopSignal::kTerm, "stop_signal", job::to_string(job.stop_signal),
+      {without_agents && job.stop_signal != job::StopSignal::kTerm, "stop_signal",
+       job::to_string(job.stop_signal),
        "a pod's own is lifecycle.stopSignal, or STOPSIGNAL of its image; allowed: TERM"},
-      {job.stop_signal_to != job::StopSignalTo::kProcess, "stop_signal_to",
+      {without_agents && job.stop_signal_to != job::StopSignalTo::kProcess, "stop_signal_to",
        job::to_string(job.stop_signal_to),
        "a container's first process gets it; allowed: process"}};
   for (const auto& [is_refused, path, value, instead] : refused) {
     if (is_refused) return not_there(path, value, instead);
   }
-  if (job.zookeeper) {
+  if (job.zookeeper && without_agents) {
     return Problem{"zookeeper",
                    "is not allowed with `on: kubernetes`, where no agent reports; the cluster's "
                    "DNS has the tasks' names"};
   }
-  if (job.frameworks &&
+  if (without_agents && job.frameworks &&
       std::ranges::find(*job.frameworks, job::Framework::kHorovod) != job.frameworks->end()) {
     return not_there("framework", to_string(job::Framework::kHorovod),
                      "its processes find each other by an agent, and pods have none");
@@ -376,6 +402,7 @@ Found check_text_on_kubernetes(const JobSpec& job) {
 Found check_on_kubernetes(const JobSpec& job) {
   if (auto found = check_text_on_kubernetes(job)) return found;
   if (auto found = check_whole_job(job)) return found;
+  if (auto found = check_features_of_agents(job)) return found;
   for (const TaskSpec& task : job.tasks) {
     if (auto found = check_pod_of_task(job, task)) return found;
   }
@@ -401,13 +428,11 @@ jobfile::PlaceRules kubernetes_rules() {
           .reference = "[`kubernetes`](#kubernetes) (also `k8s`)",
           .features = {Feature::kRestarts, Feature::kFiles, Feature::kImages, Feature::kGpus,
                        Feature::kOtherResources, Feature::kPods, Feature::kOnePerNode,
-                       Feature::kOutputs},
+                       Feature::kOutputs, Feature::kSpares, Feature::kSmallerGangs},
           .passed_over = {Feature::kClusterFiles},
           .refusals = {{Feature::kArchives, kOwnVolumes},
                        {Feature::kLabels,
                         "allowed: `node_selector` of `kubernetes`, or of the `pod` of these tasks"},
-                       {Feature::kSpares, kWholeGang},
-                       {Feature::kSmallerGangs, kWholeGang},
                        {Feature::kHosts, "allowed: `node_selector` of `kubernetes`"}},
           .section = &KubernetesOptions::section(),
           .brings_files = true,
