@@ -94,7 +94,13 @@ base::Result<> Agent::start() {
     end(std::chrono::milliseconds(0));
   });
   serve_control();
-  open_session();
+  if (!config_.socket_path.empty()) {
+    open_session(net::Endpoint::on_unix(config_.socket_path));
+  } else if (config_.master_host.empty()) {
+    await_master();
+  } else {
+    open_session(endpoint_of({config_.master_host, config_.master_port}));
+  }
   if (const auto listens = keys_.listen(); !listens.ok()) {
     logger_.warning("the task has no {}: {}", frameworks::kKeysVariable, listens.error().message);
   }
@@ -123,10 +129,7 @@ void Agent::serve_control() {
 }
 
 void Agent::listen_control(const std::string& host) {
-  const auto on_master = [this](const job::Address& master) {
-    if (!session_) return;
-    session_->set_endpoint(net::Endpoint::on_tls(master.host, master.port, config_.fingerprint));
-  };
+  const auto on_master = [this](const job::Address& master) { set_master(master); };
   control_ = std::make_unique<wire::ControlServer>(loop_, config_.secret, on_master, logger_);
   control_->serve_tunnels([this] { return ports_->numbers(); });
   control_->serve_execs(
@@ -155,7 +158,27 @@ std::vector<pid_t> Agent::task_processes() const {
   return processes;
 }
 
-void Agent::open_session() {
+net::Endpoint Agent::endpoint_of(const job::Address& master) const {
+  return net::Endpoint::on_tls(master.host, master.port, config_.fingerprint);
+}
+
+// Nobody tells before all of the gang have a place.
+void Agent::await_master() {
+  const job::Timeouts& timeouts = config_.spec.timeouts;
+  const auto limit = timeouts.allocation + timeouts.hold + timeouts.roll_call;
+  master_limit_ = loop_.after(limit, [this, limit] {
+    give_up(base::format("nobody has told where the master is within {}", base::to_words(limit)),
+            true);
+  });
+}
+
+void Agent::set_master(const job::Address& master) {
+  master_limit_.reset();
+  if (session_) return session_->set_endpoint(endpoint_of(master));
+  if (!phases_.is_ending()) open_session(endpoint_of(master));
+}
+
+void Agent::open_session(const net::Endpoint& endpoint) {
   wire::AgentSessionCallbacks callbacks;
   callbacks.on_start = [this](const wire::StartMessage& message) { on_start(message); };
   callbacks.on_stop = [this](std::chrono::milliseconds grace) {
@@ -178,10 +201,6 @@ void Agent::open_session() {
   callbacks.on_ask = [this](const wire::AskMessage& question) { on_ask(question); };
   callbacks.on_lost = [this](const std::string& reason) { give_up(reason, true); };
   callbacks.on_refused = [this](const std::string& reason) { give_up(reason, false); };
-  const net::Endpoint endpoint =
-      config_.socket_path.empty()
-          ? net::Endpoint::on_tls(config_.master_host, config_.master_port, config_.fingerprint)
-          : net::Endpoint::on_unix(config_.socket_path);
   wire::AgentIdentity identity;
   identity.task = config_.task;
   identity.attempt = config_.attempt;
@@ -448,7 +467,7 @@ void Agent::leave(bool with_farewell) {
   if (const auto killed = containment_.kill_all(loop_.now() + kLeaveDeadline, {}); !killed.ok()) {
     logger_.warning("{}", killed.error().message);
   }
-  if (!with_farewell) return loop_.stop();
+  if (!with_farewell || !session_) return loop_.stop();
   session_->finish([this] { loop_.stop(); }, end_reason_);
 }
 

@@ -58,6 +58,9 @@ class Agent {
   // Holds the ports and begins to report; the rest happens in the loop.
   base::Result<> start();
 
+  // Its master is there from now on. One whose configuration names none begins to report only then.
+  void set_master(const job::Address& master);
+
   // Ends the run if there is one, then the agent. Asked again, the shorter grace counts.
   void end(std::chrono::milliseconds grace);
   // Ends as a signal to end asks: within the grace of the job.
@@ -87,7 +90,9 @@ class Agent {
   base::Result<base::Json> control_answer();
   // The task's own: without those that users run beside it.
   [[nodiscard]] std::vector<pid_t> task_processes() const;
-  void open_session();
+  void await_master();
+  void open_session(const net::Endpoint& endpoint);
+  [[nodiscard]] net::Endpoint endpoint_of(const job::Address& master) const;
   void on_start(const wire::StartMessage& message);
   base::Result<> start_run(const wire::StartMessage& message);
   base::Result<> serve_rendezvous();
@@ -173,6 +178,7 @@ class Agent {
   Stacks stacks_;
   Execs execs_;
   net::Watch guardian_watch_;
+  net::Timer master_limit_;                      // while it is not known where that is
   std::unique_ptr<wire::AgentSession> session_;  // its callbacks use the others
   // Set if the master may come back at another address.
   std::unique_ptr<wire::ControlServer> control_;

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <system_error>
 #include <utility>
@@ -32,9 +33,12 @@ std::optional<PodWords> pod_words_from(const std::vector<std::string>& words) {
     if (!address.ok()) return std::nullopt;
     pod.master = *std::move(address);
   }
+  const auto port = base::parse_integer(take("--hint-port"));
+  const bool is_port = port && *port > 0 && *port <= std::numeric_limits<std::uint16_t>::max();
   const bool is_attempt = attempt && *attempt >= 1 && *attempt <= job::kMaxAttempt;
   if (words.size() % 2 != 0 || !values.empty() || !task.ok() || !is_attempt) return std::nullopt;
-  if (pod.config.empty() || pod.folder.empty()) return std::nullopt;
+  if (pod.config.empty() || pod.folder.empty() || !is_port) return std::nullopt;
+  pod.hint_port = static_cast<std::uint16_t>(*port);
   pod.task = *task;
   pod.attempt = static_cast<int>(*attempt);
   return pod;
