@@ -16,7 +16,9 @@ void Agents::on_starter(const cluster::LaunchEvent& event) {
   std::visit(base::Overloaded{
                  [this](const base::OneOf<gang::ClusterWaiting, gang::ClusterGone,
                                           gang::HostSilent> auto& told) { emit(told); },
-                 [this](const cluster::Remark& remark) { listener_(remark); },
+                 [this](const base::OneOf<cluster::Remark, cluster::TasksWarning> auto& told) {
+                   listener_(told);
+                 },
                  [this](const auto& each) { on(each); },
              },
              event);

@@ -53,8 +53,9 @@ struct PreemptionNotice {
 
 // Every start() is answered by exactly one job::AgentEnded: the agent has ended, and nothing that
 // it started is alive.
-using LaunchEvent = std::variant<gang::ClusterWaiting, AgentAllocated, PreemptionNotice,
-                                 job::AgentEnded, gang::ClusterGone, gang::HostSilent, Remark>;
+using LaunchEvent =
+    std::variant<gang::ClusterWaiting, AgentAllocated, PreemptionNotice, job::AgentEnded,
+                 gang::ClusterGone, gang::HostSilent, Remark, TasksWarning>;
 
 // A place that starts the agents of tasks. Called on the loop's thread only; events come on
 // it too, never from inside a call.

@@ -67,7 +67,9 @@ Json agent_container(const AgentPods& agents, const job::TaskId& task, int attem
                                         "--config",
                                         in_config(kConfigKey),
                                         "--folder",
-                                        kRunFolder};
+                                        kRunFolder,
+                                        "--hint-port",
+                                        base::format("{}", kHintPort)};
   if (agents.master) {
     arguments.emplace_back("--master");
     arguments.push_back(job::to_string(*agents.master));
@@ -76,7 +78,9 @@ Json agent_container(const AgentPods& agents, const job::TaskId& task, int attem
 }
 
 Json relay_container(const AgentPods& agents) {
-  return container(agents, {"relay", "--token", in_config(kTokenKey)});
+  return container(agents,
+                   {"relay", "--port", base::format("{}", kRelayPort), "--client-port",
+                    base::format("{}", kRelayClientPort), "--token-file", in_config(kTokenKey)});
 }
 
 Json agent_volumes(const ManifestInput& input, const AgentPods& agents) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,10 @@ struct Owner;
 // The relay of a job's agents is a pod beside those of its tasks. No task type has such a name.
 inline const job::TaskId kRelayTask{"relay pod", 0};
 inline constexpr const char* kRelayContainer = "relay";
+// Where the relay listens for agents, and for its client at 127.0.0.1; and where an agent does.
+inline constexpr std::uint16_t kRelayPort = 17400;
+inline constexpr std::uint16_t kRelayClientPort = 17401;
+inline constexpr std::uint16_t kHintPort = 17402;
 // The agent reads its pod's address from it, and keeps it from the task.
 inline constexpr const char* kPodAddressVariable = "GANGRUN_POD_IP";
 

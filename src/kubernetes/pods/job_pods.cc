@@ -37,6 +37,7 @@ JobPods::JobPods(net::EventLoop& loop, base::Logger& logger, Client& client,
       objects_(loop, logger, client, manifests_, lease, std::min(kLeaseRenewal, lease / 3),
                object_callbacks()),
       errands_(loop, client) {
+  if (callbacks_.on_owner) ++awaited_;
   for (const job::TaskId& task : manifests_.input().spec.task_ids()) {
     tasks_[manifests_.pod_name(task)] = task;
   }
@@ -44,18 +45,28 @@ JobPods::JobPods(net::EventLoop& loop, base::Logger& logger, Client& client,
 
 JobObjects::Callbacks JobPods::object_callbacks() {
   return {
-      .on_ready = [this] { tell_book(&PodBook::on_ready); },
-      .on_gone =
-          [this](const std::string& sentence, job::Reason reason) {
-            book_.on_gone(sentence, reason);
-            act();
+      .on_owner =
+          [this] {
+            if (callbacks_.on_owner) callbacks_.on_owner(objects_.owner());
           },
+      .on_ready = [this] { ready_with_one(); },
+      .on_gone = [this](const std::string& sentence,
+                        job::Reason reason) { give_up(sentence, reason); },
       .on_deleted =
           [this](const std::string& sentence) { tell_book(&PodBook::on_owner_deleted, sentence); },
       .on_owner_there = [this] { tell_book(&PodBook::on_owner_there); },
       .on_heard = [this] { tell_book(&PodBook::on_heard); },
       .on_silent =
           [this](const base::Error& error) { tell_book(&PodBook::on_trouble, error, false); }};
+}
+
+void JobPods::ready_with_one() {
+  if (--awaited_ == 0) tell_book(&PodBook::on_ready);
+}
+
+void JobPods::give_up(const std::string& sentence, job::Reason reason) {
+  book_.on_gone(sentence, reason);
+  act();
 }
 
 std::string JobPods::pods_path() const {

@@ -40,6 +40,8 @@ class JobPods {
     std::function<base::Json(const job::TaskId& task, const PodRun& run, const Owner& owner)> pod;
     // In their order, and never from inside a call.
     std::function<void(const PodEvent& event)> on_event;
+    // The owner is there. Pods wait until more_is_ready() is called. Empty: nothing more is needed.
+    std::function<void(const Owner& owner)> on_owner{};
     // For a book that reads logs, or fetches outputs. The caller tells it how that went.
     std::function<void(const ReadLog& action)> read_log{};
     std::function<void(const DropLog& action)> drop_log{};
@@ -59,6 +61,10 @@ class JobPods {
     (book_.*what)(args..., loop_.now());
     act();
   }
+  // See Callbacks::on_owner.
+  void more_is_ready() { ready_with_one(); }
+  // Nothing can be made any more, for this reason.
+  void give_up(const std::string& sentence, job::Reason reason);
   // Tells on_event, after the events that the book has told.
   void tell(PodEvent event);
   // A line of a pod's log: the book does nothing then.
@@ -76,6 +82,7 @@ class JobPods {
 
  private:
   void act();
+  void ready_with_one();
   void carry_out(const CreatePod& action);
   void create_next();
   void create(const job::TaskId& task, const PodRun& run);
@@ -113,6 +120,7 @@ class JobPods {
   net::Timer timer_;
   std::deque<job::TaskId> to_create_;
   int being_created_ = 0;
+  int awaited_ = 1;  // before pods can be made: the objects, and what else they need
   bool has_begun_ = false;
   bool is_cleared_ = false;
   // Events that are to be told, lines too, in their order and never from inside a call.
