@@ -36,7 +36,7 @@ bool may_be_taken_later(const ApiAnswer& answer) {
   return may_help_to_repeat(error) || (answer.refusal && is_quota_conflict(*answer.refusal));
 }
 
-// What the user can do about it, as the end of a sentence.
+// The end of a sentence: how the user can help.
 std::string way_out(const ApiAnswer& answer, std::size_t maps) {
   const base::Error& error = answer.object.error();
   if (is_store_full(error)) {
