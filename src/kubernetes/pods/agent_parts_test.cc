@@ -42,7 +42,7 @@ std::string parts_refusal(std::string loader, std::string packed) {
   return parts.ok() ? "" : parts.error().message;
 }
 
-// What check() says of the parts' map with this index after `change`.
+// The words of check() for the parts' map with this index after `change`.
 std::string said_of(std::size_t index, const std::function<void(Json& map)>& change) {
   const AgentParts parts = small_parts();
   Json map = parts.map(index, "lab", wine_owner());
