@@ -63,7 +63,8 @@ std::string words(const ContainerAction& action) {
       },
       [](const gang::ClusterGone&) { return std::string("gone"); },
       [](const gang::HostSilent&) { return std::string("silent"); },
-      [](const cluster::Remark&) { return std::string("remark"); }};
+      [](const cluster::Remark&) { return std::string("remark"); },
+      [](const cluster::TasksWarning&) { return std::string("warning"); }};
   return std::visit(
       base::Overloaded{
           [](const StartContainer& start) {

@@ -320,7 +320,7 @@ void Keeper::on_event(const cluster::LaunchEvent& event) {
           },
           // This machine takes nothing away, and answers itself.
           [](const base::OneOf<cluster::PreemptionNotice, gang::ClusterGone, gang::HostSilent,
-                               cluster::Remark> auto& /*each*/) {},
+                               cluster::Remark, cluster::TasksWarning> auto& /*each*/) {},
           [this](const job::AgentEnded& each) {
             const auto number = number_of(each.task, each.attempt);
             if (!number) return;
