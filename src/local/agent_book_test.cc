@@ -40,7 +40,8 @@ std::string words(const cluster::LaunchEvent& event) {
           },
           [](const gang::ClusterGone&) { return std::string("gone"); },
           [](const gang::HostSilent&) { return std::string("silent"); },
-          [](const cluster::Remark&) { return std::string("remark"); }},
+          [](const cluster::Remark&) { return std::string("remark"); },
+          [](const cluster::TasksWarning&) { return std::string("warning"); }},
       event);
 }
 

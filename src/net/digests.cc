@@ -16,7 +16,7 @@ namespace gangrun::net {
 namespace {
 
 constexpr std::size_t kMd5Bytes = 16;
-constexpr std::size_t kMd5BlockBytes = 64;
+constexpr std::size_t kHmacBlockBytes = 64;  // of MD5 and of SHA-256
 constexpr std::size_t kSha256Bytes = 32;
 
 const unsigned char* raw(std::string_view bytes) {
@@ -35,6 +35,27 @@ std::optional<std::uint32_t> base64_digit(char letter) {
   return std::nullopt;
 }
 
+// RFC 2104 by hand: OpenSSL's own is deprecated in one form and a page long in the other.
+template <typename Digest>
+std::string hmac(Digest digest_of, std::string_view key, std::string_view bytes) {
+  std::string padded = key.size() > kHmacBlockBytes ? digest_of(key) : std::string(key);
+  padded.resize(kHmacBlockBytes, '\0');
+  std::string inner;
+  inner.reserve(kHmacBlockBytes + bytes.size());
+  std::string outer;
+  for (const char byte : padded) {
+    inner += static_cast<char>(byte ^ 0x36);
+    outer += static_cast<char>(byte ^ 0x5c);
+  }
+  inner += bytes;
+  outer += digest_of(inner);
+  std::string digest = digest_of(outer);
+  OPENSSL_cleanse(padded.data(), padded.size());
+  OPENSSL_cleanse(inner.data(), inner.size());
+  OPENSSL_cleanse(outer.data(), outer.size());
+  return digest;
+}
+
 }  // namespace
 
 base::Result<> check_md5() {
@@ -51,24 +72,15 @@ std::string md5(std::string_view bytes) {
   return digest;
 }
 
-// RFC 2104 by hand: OpenSSL's own is deprecated in one form and a page long in the other.
-std::string hmac_md5(std::string_view key, std::string_view bytes) {
-  std::string padded = key.size() > kMd5BlockBytes ? md5(key) : std::string(key);
-  padded.resize(kMd5BlockBytes, '\0');
-  std::string inner;
-  inner.reserve(kMd5BlockBytes + bytes.size());
-  std::string outer;
-  for (const char byte : padded) {
-    inner += static_cast<char>(byte ^ 0x36);
-    outer += static_cast<char>(byte ^ 0x5c);
-  }
-  inner += bytes;
-  outer += md5(inner);
-  std::string digest = md5(outer);
-  OPENSSL_cleanse(padded.data(), padded.size());
-  OPENSSL_cleanse(inner.data(), inner.size());
-  OPENSSL_cleanse(outer.data(), outer.size());
-  return digest;
+std::string hmac_md5(std::string_view key, std::string_view bytes) { return hmac(md5, key, bytes); }
+
+std::string hmac_sha256(std::string_view key, std::string_view bytes) {
+  const auto sha256 = [](std::string_view of) {
+    Sha256Stream stream;
+    stream.put(of);
+    return stream.finish();
+  };
+  return hmac(sha256, key, bytes);
 }
 
 struct Sha256Stream::State {

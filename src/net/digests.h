@@ -19,6 +19,8 @@ base::Result<> check_md5();
 std::string md5(std::string_view bytes);                             // 16 bytes
 std::string hmac_md5(std::string_view key, std::string_view bytes);  // 16 bytes
 
+std::string hmac_sha256(std::string_view key, std::string_view bytes);  // 32 bytes
+
 // SHA-256 of what comes piece by piece.
 class Sha256Stream {
  public:

@@ -23,6 +23,16 @@ TEST(Digests, HmacGivesWhatItsSpecificationSays) {  // RFC 2202, 2
             "6b1ab7fe4bd7bf8f0b62e6ce61b9d0cd");
 }
 
+TEST(Digests, HmacOfSha256GivesWhatItsSpecificationSays) {  // RFC 4231, 4
+  EXPECT_EQ(base::to_hex(hmac_sha256(std::string(20, '\x0b'), "Hi There")),
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+  EXPECT_EQ(base::to_hex(hmac_sha256("Jefe", "what do ya want for nothing?")),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  EXPECT_EQ(base::to_hex(hmac_sha256(std::string(131, '\xaa'),
+                                     "Test Using Larger Than Block-Size Key - Hash Key First")),
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
 TEST(Digests, Base64GivesWhatItsSpecificationSays) {  // RFC 4648, 10
   EXPECT_EQ(to_base64(""), "");
   EXPECT_EQ(to_base64("f"), "Zg==");

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <optional>
 
-#include "kubernetes/commands/test_tunnel.h"
+#include "kubernetes/test_tunnel.h"
 
 namespace gangrun::kubernetes::commands {
 namespace {

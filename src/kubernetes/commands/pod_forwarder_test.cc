@@ -10,8 +10,8 @@
 #include <deque>
 #include <vector>
 
-#include "kubernetes/commands/test_tunnel.h"
 #include "kubernetes/test_idle_client.h"
+#include "kubernetes/test_tunnel.h"
 #include "net/tunnel.h"
 
 namespace gangrun::kubernetes::commands {

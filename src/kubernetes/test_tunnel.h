@@ -5,24 +5,24 @@
 
 #include "kubernetes/client.h"
 
-namespace gangrun::kubernetes::commands {
+namespace gangrun::kubernetes {
 
 // The far end of a tunnel to a pod, in the hands of a test. It outlives the tunnel.
 struct TestPod {
-  kubernetes::TunnelCallbacks callbacks;
+  TunnelCallbacks callbacks;
   std::string sent;  // to the pod
   std::size_t queued_bytes = 0;
   bool is_closed = false;
 
   // The real ones hold what they call for as long as the call goes on, too.
-  void open() const { kubernetes::TunnelCallbacks(callbacks).on_open(); }
-  void say(std::string_view bytes) const { kubernetes::TunnelCallbacks(callbacks).on_bytes(bytes); }
-  void end(const base::Result<>& how) const { kubernetes::TunnelCallbacks(callbacks).on_end(how); }
+  void open() const { TunnelCallbacks(callbacks).on_open(); }
+  void say(std::string_view bytes) const { TunnelCallbacks(callbacks).on_bytes(bytes); }
+  void end(const base::Result<>& how) const { TunnelCallbacks(callbacks).on_end(how); }
 };
 
-class TestTunnel final : public kubernetes::Tunnel {
+class TestTunnel final : public Tunnel {
  public:
-  TestTunnel(TestPod& pod, kubernetes::TunnelCallbacks callbacks) : pod_(pod) {
+  TestTunnel(TestPod& pod, TunnelCallbacks callbacks) : pod_(pod) {
     pod_.callbacks = std::move(callbacks);
   }
   TestTunnel(const TestTunnel&) = delete;
@@ -36,4 +36,4 @@ class TestTunnel final : public kubernetes::Tunnel {
   TestPod& pod_;
 };
 
-}  // namespace gangrun::kubernetes::commands
+}  // namespace gangrun::kubernetes
