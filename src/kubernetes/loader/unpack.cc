@@ -93,8 +93,10 @@ class Unpacking {
       // It has used all input and waits for more.
       if (status == Z_BUF_ERROR) continue;
       if (status != Z_OK && status != Z_STREAM_END) {
-        return wrong_.say("part-", parts_.last(), " is damaged or not in its place: ",
-                          stream_.msg != nullptr ? stream_.msg : "no gzip");
+        // What is wrong in one part may show in a later one.
+        return wrong_.say(
+            "part-", parts_.last(), parts_.last() > 0 ? ", or one before it," : "",
+            " is damaged or not in its place: ", stream_.msg != nullptr ? stream_.msg : "no gzip");
       }
       if (!take(kBuffer - stream_.avail_out)) return false;
     }
