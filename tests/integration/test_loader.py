@@ -20,7 +20,6 @@ import tempfile
 import pytest
 
 import old_kernel
-from conftest import program
 from waiting import wait_until
 
 LIMIT_S = 60
@@ -42,21 +41,19 @@ def digest(content):
 class Pod:
     """A folder with the loader and the parts of a program, as a volume of ConfigMaps has them."""
 
-    def __init__(self, folder, content, packed=None, size=300_000):
+    def __init__(self, loader, folder, content, packed=None, size=300_000):
         self.folder = folder / "agent"
         self.inside = self.folder / "..2026_11_30"
         self.inside.mkdir(parents=True)
         (self.folder / "..data").symlink_to(self.inside.name)
-        shutil.copy(program("gangrun-loader"), self.inside / "loader")
+        shutil.copy(loader, self.inside / "loader")
         (self.inside / "loader").chmod(0o555)
         self.digest = digest(content)
         self.bytes = len(content)
-        self.put(packed if packed is not None else gzip.compress(content, 1), size)
         self.loader = self.folder / "loader"
         self.loader.symlink_to("..data/loader")
-
-    def put(self, packed, size=300_000):
         self.parts = []
+        packed = gzip.compress(content, 1) if packed is None else packed
         for number, at in enumerate(range(0, len(packed), size)):
             self.parts.append(self.inside / f"part-{number}")
             self.parts[-1].write_bytes(packed[at:at + size])
@@ -77,8 +74,25 @@ def folder():
 
 
 @pytest.fixture
-def pod(folder):
-    return Pod(folder, BUSYBOX.read_bytes())
+def make_pod(loader, folder):
+    """make_pod(content): in a folder with a number where there are more."""
+    made = []
+
+    def make(content, packed=None, **options):
+        made.append(folder / f"{len(made)}")
+        return Pod(loader, made[-1], content, packed, **options)
+
+    return make
+
+
+@pytest.fixture
+def pod(make_pod):
+    return make_pod(BUSYBOX.read_bytes())
+
+
+@pytest.fixture
+def pod_of_agent(make_pod, packed_agent):
+    return make_pod(gzip.decompress(packed_agent), packed_agent, size=MOST_OF_A_MAP)
 
 
 @pytest.fixture
@@ -106,9 +120,8 @@ def where(request, room):
     return "memory" if request.param == "memory" else room
 
 
-def test_the_agent_runs_from_what_the_build_makes(folder, where, agent):
-    packed = program("gangrun-agent.gz").read_bytes()
-    pod = Pod(folder, gzip.decompress(packed), packed, MOST_OF_A_MAP)
+def test_the_agent_runs_from_what_the_build_makes(pod_of_agent, where, agent):
+    pod = pod_of_agent
     assert len(pod.parts) > 2
     said = subprocess.run([agent, "--version"], capture_output=True, text=True, check=True, timeout=LIMIT_S).stdout
     for before in ([], OTHER_USER):
@@ -116,16 +129,14 @@ def test_the_agent_runs_from_what_the_build_makes(folder, where, agent):
         assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
 
 
-def test_the_loader_fits_into_a_map_and_is_one_static_file():
-    loader = program("gangrun-loader")
+def test_the_loader_fits_into_a_map_and_is_one_static_file(loader):
     assert loader.stat().st_size < 100_000
     headers = subprocess.run(["readelf", "-lW", str(loader)], capture_output=True, text=True, check=True).stdout
     assert "INTERP" not in headers and "DYNAMIC" not in headers and "RWE" not in headers
 
 
-def test_the_agents_bytes_are_packed_the_same_each_time():
-    packed = program("gangrun-agent.gz").read_bytes()
-    assert packed[:4] == b"\x1f\x8b\x08\0" and packed[4:8] == b"\0\0\0\0"  # neither a name nor a time
+def test_the_agents_bytes_are_packed_the_same_each_time(packed_agent):
+    assert packed_agent[:4] == b"\x1f\x8b\x08\0" and packed_agent[4:8] == b"\0\0\0\0"  # neither a name nor a time
 
 
 def test_name_arguments_and_environment_are_passed_on(pod, where):
@@ -173,18 +184,16 @@ def test_it_finds_the_parts_by_its_file_and_when_that_was_replaced_by_its_name(p
     assert done.stdout == "2\n", done
 
 
-def test_more_than_ten_parts_are_joined_in_the_order_of_their_numbers(folder, where):
+def test_more_than_ten_parts_are_joined_in_the_order_of_their_numbers(make_pod, where):
     content = BUSYBOX.read_bytes()
-    pod = Pod(folder, content, size=len(gzip.compress(content, 1)) // 12)
+    pod = make_pod(content, size=len(gzip.compress(content, 1)) // 12)
     assert len(pod.parts) > 11
     assert pod.run(where, "echo", "whole").stdout == "whole\n"
 
 
-def test_its_memory_does_not_grow_with_the_program(folder):
-    packed = program("gangrun-agent.gz").read_bytes()
-    pod = Pod(folder, gzip.decompress(packed), packed, MOST_OF_A_MAP)
-    assert pod.bytes > 5 << 20
-    done = pod.run("memory", "gangrun-agent", before=["prlimit", f"--as={1 << 20}"], expected=WRONG)
+def test_its_memory_does_not_grow_with_the_program(pod_of_agent):
+    assert pod_of_agent.bytes > 5 << 20
+    done = pod_of_agent.run("memory", "gangrun-agent", before=["prlimit", f"--as={1 << 20}"], expected=WRONG)
     assert "another one" in refused(done)
 
 
@@ -240,23 +249,23 @@ def test_damaged_parts_are_not_executed(pod, room, where, damage, why):
 
 
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 70_000])
-def test_another_digest_is_told_with_the_one_that_it_has(folder, where, room, size):
+def test_another_digest_is_told_with_the_one_that_it_has(make_pod, where, room, size):
     content = bytes(number * 5 % 256 for number in range(size))
-    line = refused(Pod(folder, content).run(where, "echo", "executed", expected=WRONG))
+    line = refused(make_pod(content).run(where, "echo", "executed", expected=WRONG))
     assert line == f"the program of the parts is another one: its SHA-256 is {digest(content)} instead of {WRONG}"
     assert not list(room.iterdir())
 
 
 @pytest.mark.parametrize("content", [b"", b"#!/bin/sh\necho executed\n", b"\x7fELF"])
-def test_what_is_no_program_is_not_executed(folder, where, room, content):
-    assert "not of the format ELF" in refused(Pod(folder, content).run(where, "echo"))
+def test_what_is_no_program_is_not_executed(make_pod, where, room, content):
+    assert "not of the format ELF" in refused(make_pod(content).run(where, "echo"))
     assert not list(room.iterdir())
 
 
-def test_a_program_for_another_processor_is_named(folder, where, room):
+def test_a_program_for_another_processor_is_named(make_pod, where, room):
     content = bytearray(BUSYBOX.read_bytes())
     content[18:20] = AARCH64.to_bytes(2, "little")
-    line = refused(Pod(folder, bytes(content)).run(where, "echo"))
+    line = refused(make_pod(bytes(content)).run(where, "echo"))
     assert line == "the program is for aarch64, and this machine is x86-64"
     assert platform.machine() == "x86_64" and not list(room.iterdir())
 
@@ -292,7 +301,7 @@ def test_older_kernels_run_it_too(pod, number, error, second):
 
 
 @pytest.mark.parametrize("error, why", [(errno.EACCES, "the node allows no program in memory"), (errno.EPERM, "vm.memfd_noexec"),
-                                        (errno.ENOSYS, "no file in memory: Function not implemented"),
+                                        (errno.ENOSYS, "no file in memory: the kernel has no such call"),
                                         (errno.ENFILE, "no file in memory: error 23")])
 def test_where_no_program_may_be_in_memory_the_folder_is_named(pod, room, error, why):
     def refuse():
@@ -340,20 +349,18 @@ def test_what_else_is_there_is_replaced(pod, room, change):
     assert stat.S_IMODE(path.lstat().st_mode) == 0o555
 
 
-def test_a_program_that_runs_is_not_changed(pod, room):
+def test_a_program_that_runs_is_not_changed(make_pod, pod, room):
     """The next one of another version comes beside it, and under its name."""
     first = subprocess.Popen([pod.loader, pod.digest, room, "sh", "-c", "read line; echo $line"], stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, text=True)
     wait_until((room / "gangrun-agent").exists, "the first program", LIMIT_S)
-    other = Pod(pod.folder.parent / "other", BUSYBOX.read_bytes() + b"another")
+    other = make_pod(BUSYBOX.read_bytes() + b"another")
     assert other.run(room, "echo", "here").stdout == "here\n"
     assert first.communicate("well\n", timeout=LIMIT_S) == ("well\n", None)
 
 
-def test_a_loader_that_is_killed_leaves_nothing(folder, room):
-    packed = program("gangrun-agent.gz").read_bytes()
-    pod = Pod(folder, gzip.decompress(packed), packed, MOST_OF_A_MAP)
-    done = pod.run(room, "gangrun-agent", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
+def test_a_loader_that_is_killed_leaves_nothing(pod_of_agent, room):
+    done = pod_of_agent.run(room, "gangrun-agent", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
     assert done.returncode == -signal.SIGXFSZ and not list(room.iterdir())
 
 

@@ -11,6 +11,15 @@
 
 namespace {
 
+using gangrun::kubernetes::loader::system_call;
+
+struct Pair {
+  std::uintptr_t kind;
+  const unsigned char* value;
+};
+
+// A kernel gives 16 random bytes since 2.6.29.
+constexpr unsigned char kNotRandom[16] = {};
 constexpr std::size_t kMaxAllocated = std::size_t{128} << 10U;  // zlib takes 40 KiB, once
 constexpr std::size_t kAlignment = 16;
 
@@ -21,7 +30,7 @@ std::size_t allocated = 0;
 
 extern "C" {
 
-// zlib as it is installed finds an overwritten stack by these.
+// zlib as it is installed finds an overwritten stack by this word.
 #if defined(__x86_64__)
 struct {
   void* self;
@@ -29,11 +38,13 @@ struct {
   std::uintptr_t guard;  // at 40 bytes from where the register fs points
 } gangrun_thread;
 #else
-std::uintptr_t __stack_chk_guard;
+std::uintptr_t gangrun_guard asm("__stack_chk_guard");
 #endif
 
-[[noreturn]] void __stack_chk_fail() {
-  while (true) gangrun::kubernetes::loader::system_call(SYS_exit_group, 134);
+[[noreturn]] void gangrun_stop() asm("__stack_chk_fail");
+[[noreturn]] void gangrun_stop() {
+  constexpr int kAborted = 134;
+  while (true) system_call(SYS_exit_group, kAborted);
 }
 
 void* memcpy(void* to, const void* from, std::size_t size) {
@@ -77,16 +88,15 @@ void* malloc(std::size_t size) {
 void free(void* /*taken*/) {}
 
 // The kernel's words lie from `stack` on: the number of arguments, the arguments, a null, the
-// environment, a null, and pairs of a kind and a value.
-[[noreturn]] void gangrun_loader_start(std::uintptr_t* stack) {
-  using gangrun::kubernetes::loader::system_call;
+// environment, a null, and pairs.
+[[noreturn]] void gangrun_start(std::uintptr_t* stack) {
   auto** arguments = reinterpret_cast<char**>(stack + 1);
   char** environment = arguments + *stack + 1;
-  auto* pairs = reinterpret_cast<std::uintptr_t*>(environment);
-  while (*pairs != 0) ++pairs;
-  const unsigned char* random = nullptr;
-  for (++pairs; *pairs != AT_NULL; pairs += 2) {
-    if (*pairs == AT_RANDOM) random = reinterpret_cast<const unsigned char*>(pairs[1]);
+  char** end = environment;
+  while (*end != nullptr) ++end;
+  const unsigned char* random = kNotRandom;
+  for (const auto* pair = reinterpret_cast<Pair*>(end + 1); pair->kind != AT_NULL; ++pair) {
+    if (pair->kind == AT_RANDOM) random = pair->value;
   }
   std::uintptr_t guard = 0;
   memcpy(&guard, random + sizeof guard, sizeof guard);
@@ -96,7 +106,7 @@ void free(void* /*taken*/) {}
   constexpr int kSetFs = 0x1002;
   system_call(SYS_arch_prctl, kSetFs, &gangrun_thread);
 #else
-  __stack_chk_guard = guard;
+  gangrun_guard = guard;
 #endif
   const int status = gangrun::kubernetes::loader::load(
       {.arguments = arguments, .environment = environment, .random = random});
@@ -110,11 +120,11 @@ asm(".globl _start\n"
     "  xor %ebp, %ebp\n"
     "  mov %rsp, %rdi\n"
     "  and $-16, %rsp\n"
-    "  call gangrun_loader_start\n");
+    "  call gangrun_start\n");
 #else
 asm(".globl _start\n"
     "_start:\n"
     "  mov x29, #0\n"
     "  mov x0, sp\n"
-    "  bl gangrun_loader_start\n");
+    "  bl gangrun_start\n");
 #endif

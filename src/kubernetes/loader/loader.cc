@@ -1,11 +1,11 @@
 #include "kubernetes/loader/loader.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
+#include <cerrno>
 #include <cstddef>
 
 #include "kubernetes/loader/sha256.h"
@@ -94,8 +94,8 @@ int folder_with_parts(const char* file, std::size_t length) {
   return -1;
 }
 
-// Where the loader is. The kubelet may have replaced what its folder's link leads to since it was
-// started: its parts are where it was called, then.
+// The folder that the loader is in. The kubelet may have replaced what its folder's link leads to
+// since it was started: its parts are where it was called, then.
 int open_own_folder(const char* called, Words& wrong) {
   char path[kMaxPath] = {};
   const long length =
@@ -125,11 +125,11 @@ const char* name_of(unsigned machine) {
 bool fits_machine(int file, Words& wrong) {
   Elf64_Ehdr header = {};
   const long got = system_call(SYS_pread64, file, &header, sizeof header, 0);
-  const char* magic = ELFMAG;
-  for (int at = 0; at < SELFMAG; ++at) {
-    if (got < static_cast<long>(sizeof header) || header.e_ident[at] != magic[at]) {
-      return wrong.say("what is in the parts is no program: it is not of the format ELF");
-    }
+  constexpr unsigned char kMagic[] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3};
+  bool is_program = got == static_cast<long>(sizeof header);
+  for (int at = 0; at < SELFMAG; ++at) is_program = is_program && header.e_ident[at] == kMagic[at];
+  if (!is_program) {
+    return wrong.say("what is in the parts is no program: it is not of the format ELF");
   }
   if (header.e_machine == kOwnMachine) return true;
   return wrong.say("the program is for ", name_of(header.e_machine), ", and this machine is ",
@@ -170,7 +170,9 @@ bool run_from_memory(const Order& order, int parts, char** environment, Words& w
     const FdPath path(static_cast<int>(file));
     failed = system_call(SYS_execve, path.start, order.program, environment);
   }
-  return wrong.say("the program in memory cannot be executed: ", ErrorNumber{failed}, kElsewhere);
+  const bool is_forbidden = failed == -EACCES || failed == -EPERM;
+  return wrong.say("the program in memory cannot be executed: ", ErrorNumber{failed},
+                   is_forbidden ? kElsewhere : "");
 }
 
 // A folder of the pod, that takes the program as one file.

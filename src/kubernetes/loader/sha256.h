@@ -17,8 +17,8 @@ class Sha256 {
 
   void add(const unsigned char* bytes, std::size_t size);
 
-  // Of all that was added, in hexadecimal digits with a zero behind them. Nothing is added after
-  // it.
+  // The digest of all that was added, in hexadecimal digits with a zero behind them. Nothing is
+  // added after it.
   void finish(char (&digits)[kDigits + 1]);
 
  private:

@@ -34,7 +34,7 @@ struct Vector {
   std::string digest;
 };
 
-// Of FIPS 180-4, as NIST's examples and its file of short messages have them.
+// The vectors of FIPS 180-4, as NIST's examples and its file of short messages have them.
 const std::vector<Vector> kVectors{
     {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
     {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},

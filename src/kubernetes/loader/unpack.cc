@@ -1,8 +1,9 @@
 #include "kubernetes/loader/unpack.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <zlib.h>
+
+#include <cerrno>
 
 #include "kubernetes/loader/system_call.h"
 
@@ -93,7 +94,7 @@ class Unpacking {
       // It has used all input and waits for more.
       if (status == Z_BUF_ERROR) continue;
       if (status != Z_OK && status != Z_STREAM_END) {
-        // What is wrong in one part may show in a later one.
+        // A part's damage may show in a later one.
         return wrong_.say(
             "part-", parts_.last(), parts_.last() > 0 ? ", or one before it," : "",
             " is damaged or not in its place: ", stream_.msg != nullptr ? stream_.msg : "no gzip");

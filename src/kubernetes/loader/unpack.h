@@ -11,7 +11,7 @@ namespace gangrun::kubernetes::loader {
 struct Program {
   char digest[Sha256::kDigits + 1] = {};
   std::size_t bytes = 0;
-  // Of the first write that failed, below zero; all bytes are counted nevertheless.
+  // The error of the first write that failed, below zero; all bytes are counted nevertheless.
   long write_error = 0;
 };
 

@@ -1,6 +1,6 @@
 #include "kubernetes/loader/words.h"
 
-#include <errno.h>
+#include <cerrno>
 
 #include "kubernetes/loader/system_call.h"
 
@@ -15,7 +15,7 @@ struct Meaning {
   const char* words;
 };
 
-// Those that its calls have where something is wrong with a pod, in the C library's words.
+// The errors of its calls where something is wrong with a pod, mostly in the C library's words.
 constexpr Meaning kMeanings[] = {
     {EPERM, "Operation not permitted"},
     {ENOENT, "No such file or directory"},
@@ -33,7 +33,7 @@ constexpr Meaning kMeanings[] = {
     {ENOSPC, "No space left on device"},
     {EROFS, "Read-only file system"},
     {ENAMETOOLONG, "File name too long"},
-    {ENOSYS, "Function not implemented"},
+    {ENOSYS, "the kernel has no such call"},
     {ELOOP, "Too many levels of symbolic links"},
     {EOPNOTSUPP, "Operation not supported"},
     {EDQUOT, "Disk quota exceeded"},
