@@ -52,6 +52,18 @@ def agent():
     return program("gangrun-agent")
 
 
+@pytest.fixture(scope="session")
+def loader():
+    """The path of the program `gangrun-loader`."""
+    return program("gangrun-loader")
+
+
+@pytest.fixture(scope="session")
+def packed_agent():
+    """The bytes of gangrun-agent, compressed for pods."""
+    return program("gangrun-agent.gz").read_bytes()
+
+
 @pytest.fixture
 def home(tmp_path_factory, survivors):
     """A folder for gangrun's own files, of this test only. Its path is short: sockets lie in it."""

@@ -47,14 +47,15 @@ def venv(wheel, tmp_path_factory):
     return folder
 
 
-def test_it_is_for_the_python_of_its_module_and_has_both_programs(wheel):
+def test_it_is_for_the_python_of_its_module_and_has_all_programs(wheel):
     minor = sys.version_info[1]
     kind = f"cp3{minor}-cp3{minor}" if minor < 12 else "cp312-abi3"
     # What auditwheel has found: tools/packing/wheel.py.
     assert wheel.name.endswith(f"-{kind}-manylinux_2_17_x86_64.manylinux2014_x86_64.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        assert {"gangrun/bin/gangrun", "gangrun/bin/gangrun-agent", "gangrun/py.typed", "gangrun/__init__.py"} <= set(names)
+        programs = {f"gangrun/bin/{name}" for name in ("gangrun", "gangrun-agent", "gangrun-loader", "gangrun-agent.gz")}
+        assert programs | {"gangrun/py.typed", "gangrun/__init__.py"} <= set(names)
         assert len([name for name in names if name.startswith("gangrun/_core.") and name.endswith(".so")]) == 1
         assert not [name for name in names if not name.startswith(("gangrun/", "gangrun-"))]
 

@@ -83,6 +83,13 @@ def test_a_wrong_list_is_found(tmp_path, layers, part):
     assert offences and part in offences[0]
 
 
+def test_who_stands_alone_may_have_a_library_of_others():
+    rooms, offences = check_layers.read_layers("0 base: |\n0 loader: | zlib\n1 net: base | zlib\n")
+    assert offences == [] and rooms["loader"].libraries == rooms["net"].libraries == ["zlib"]
+    _, offences = check_layers.read_layers("0 base: |\n0 loader: | zlib\n1 net: base loader | zlib\n")
+    assert offences == ["src/LAYERS: zlib is listed by loader and net"]
+
+
 def test_architecture_shows_the_same_lines():
     lines = [line for line in read("src/LAYERS").splitlines() if line and not line.startswith("#")]
     blocks = re.findall(r"^```[a-z]*\n(.*?)^```", read("docs/ARCHITECTURE.md"), re.MULTILINE | re.DOTALL)

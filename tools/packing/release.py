@@ -66,7 +66,9 @@ def fill(tree, root, programs, version, date):
     """bin, libexec and share of an installation."""
     gangrun = tree / "bin/gangrun"
     copy(programs / "gangrun", gangrun, program=True)
-    copy(programs / "gangrun-agent", tree / "libexec/gangrun-agent", program=True)
+    for name in ("gangrun-agent", "gangrun-loader"):
+        copy(programs / name, tree / "libexec" / name, program=True)
+    copy(programs / "gangrun-agent.gz", tree / "libexec/gangrun-agent.gz")
     for name in manual.PROGRAMS:
         os.symlink("gangrun", tree / "bin" / name)
     for shell, place in COMPLETIONS.items():

@@ -43,6 +43,12 @@ def aarch64(tally):
         tally.fail(f"gangrun-agent for aarch64: status {status}")
     else:
         tally.passed += 1
+    # The loader starts without a C library. The emulation would not start what it brings.
+    status, output = run("sh", "-c", "qemu-aarch64-static build/aarch64/src/gangrun-loader 2>&1", keep=True)
+    if status != 125 or not output.startswith("gangrun-loader: usage: "):
+        tally.fail(f"gangrun-loader for aarch64: status {status}")
+    else:
+        tally.passed += 1
     # The emulation looks for so much room page by page, for minutes.
     labelled(tally, "aarch64", "^unit$", "-E", "ASizeThatNoMachineHasIsAnError")
 
