@@ -162,10 +162,13 @@ net::Endpoint Agent::endpoint_of(const job::Address& master) const {
   return net::Endpoint::on_tls(master.host, master.port, config_.fingerprint);
 }
 
-// Nobody tells before all of the gang have a place.
-void Agent::await_master() {
+std::chrono::milliseconds Agent::wait_for_gang() const {
   const job::Timeouts& timeouts = config_.spec.timeouts;
-  const auto limit = timeouts.allocation + timeouts.hold + timeouts.roll_call;
+  return timeouts.allocation + timeouts.hold + timeouts.roll_call;
+}
+
+void Agent::await_master() {
+  const auto limit = wait_for_gang();
   master_limit_ = loop_.after(limit, [this, limit] {
     give_up(base::format("nobody has told where the master is within {}", base::to_words(limit)),
             true);
@@ -210,6 +213,7 @@ void Agent::open_session(const net::Endpoint& endpoint) {
   identity.address_reason = config_.host_reason;
   identity.control = control_address_;
   identity.sends_last_line_only = config_.sends_last_line_only;
+  if (config_.waits_for_gang) identity.first_contact = wait_for_gang();
   session_ = std::make_unique<wire::AgentSession>(loop_, endpoint, config_.secret, identity,
                                                   std::move(callbacks));
   session_->open();

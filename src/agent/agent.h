@@ -90,6 +90,8 @@ class Agent {
   base::Result<base::Json> control_answer();
   // The task's own: without those that users run beside it.
   [[nodiscard]] std::vector<pid_t> task_processes() const;
+  // The longest time until its master may be heard of, where that waits for the gang.
+  [[nodiscard]] std::chrono::milliseconds wait_for_gang() const;
   void await_master();
   void open_session(const net::Endpoint& endpoint);
   [[nodiscard]] net::Endpoint endpoint_of(const job::Address& master) const;

@@ -30,6 +30,8 @@
 #include "job/choice.h"
 #include "job/last_words.h"
 #include "job/spec_names.h"
+#include "kubernetes/node/hint_door.h"
+#include "kubernetes/node/relay_main.h"
 #include "net/event_loop.h"
 #include "net/hosts.h"
 #include "process/container_remover.h"
@@ -297,6 +299,7 @@ base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
             .cut_short = [&outputs] { outputs->cut_short(); }};
   }
   const std::string words_file = config.words_file;
+  const base::Secret secret = config.secret;
   agent::Agent agent(loop, logger, containment, std::move(config), std::move(hook));
   GANGRUN_ASSIGN(const auto endings,
                  loop.watch_signals(process::ending_signals(),
@@ -307,6 +310,9 @@ base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
   GANGRUN_ASSIGN(const auto children,
                  loop.watch_signals({SIGCHLD}, [&agent](int) { agent.reap_orphans(); }));
   GANGRUN_TRY(agent.start());
+  kubernetes::node::HintDoor hints(
+      loop, logger, secret, [&agent](const job::Address& master) { agent.set_master(master); });
+  if (arguments.pod) GANGRUN_TRY(hints.listen(arguments.pod->hint_port));
   net::Watch companion_watch;
   if (companion.valid()) {
     companion_watch = loop.watch_readable(companion.end_fd(), [&] {
@@ -365,6 +371,16 @@ int run_host(int argc, char** argv) {
   return 2;
 }
 
+int run_relay(int argc, char** argv) {
+  process::leave_no_core_file();
+  process::raise_open_file_limit();
+  const auto logger = logger_of("relay");
+  const auto options = kubernetes::node::relay_options_from(argc - 2, argv + 2);
+  if (options.ok()) return kubernetes::node::run_relay(*options, *logger);
+  logger->error("{}", options.error().message);
+  return 2;
+}
+
 int run_starter(int argc, char** argv) {
   process::raise_open_file_limit();
   int fd = -1;
@@ -409,6 +425,7 @@ int start(int argc, char** argv) {
   }
   if (argc == 2 && command == "master") return run_master();
   if (argc == 2 && command == "join") return agent::run_join();
+  if (argc > 2 && command == "relay") return run_relay(argc, argv);
   if (argc > 2 && command == agent::kLookCommand) return agent::run_look({argv + 2, argv + argc});
   if (argc == 3 && command == agent::kBesideCommand) return agent::run_exec_helper(argv[2]);
   if (argc > 2 && command == "host") return run_host(argc, argv);

@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "base/variable.h"
 #include "cluster/task_files.h"
+#include "kubernetes/link_frames.h"
 
 namespace gangrun::agent {
 
@@ -49,14 +50,16 @@ base::Result<wire::AgentConfig> agent_config_of(const PodWords& words) {
   config.task = words.task;
   config.attempt = words.attempt;
   GANGRUN_TRY(config.complete());
-  config.host = base::variable(kPodAddress);
+  config.host = base::variable(kubernetes::kPodAddressVariable);
   if (config.host.empty()) {
-    return base::Error{base::Code::kFailedPrecondition,
-                       base::format("{} is not set: the pod has no address", kPodAddress)};
+    return base::Error{
+        base::Code::kFailedPrecondition,
+        base::format("{} is not set: the pod has no address", kubernetes::kPodAddressVariable)};
   }
-  ::unsetenv(kPodAddress);
+  ::unsetenv(kubernetes::kPodAddressVariable);
   config.host_reason.clear();
   config.log_prefix = cluster::log_prefix(words.folder, words.task);
+  config.waits_for_gang = true;
   config.logs_to_output = true;
   config.place_tells_end = true;
   if (words.master) {

@@ -28,10 +28,8 @@ struct PodWords {
 // none: they are not these.
 std::optional<PodWords> pod_words_from(const std::vector<std::string>& words);
 
-// The agent's configuration there. Its address is the pod's, which the variable kPodAddress has;
-// that is no business of the task, and is taken out of the environment.
+// The agent's configuration there. Its address is the pod's, which a variable has; that is no
+// business of the task, and is taken out of the environment.
 base::Result<wire::AgentConfig> agent_config_of(const PodWords& words);
-
-inline constexpr const char* kPodAddress = "GANGRUN_POD_IP";
 
 }  // namespace gangrun::agent

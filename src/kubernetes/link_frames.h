@@ -15,6 +15,9 @@
 // a letter for its kind, and its content.
 namespace gangrun::kubernetes {
 
+// The variable by which a program in a pod knows the pod's address ("status.podIP").
+inline constexpr const char* kPodAddressVariable = "GANGRUN_POD_IP";
+
 // The letter, a stream's number and a message of net::TunnelFlow take less.
 inline constexpr std::size_t kMaxLinkFrameBytes = std::size_t{64} << 10U;
 

@@ -45,6 +45,8 @@ struct AgentConfig {
   bool is_fed = false;
   // Whether users who want a tunnel are elsewhere, though the master is reached by a socket.
   bool serves_tunnels = false;
+  // Whether its place keeps it from the master until its whole gang has a place.
+  bool waits_for_gang = false;
   // Whether the task's output goes to the agent's own, and to no file: whoever runs the agent keeps
   // that.
   bool logs_to_output = false;
@@ -55,17 +57,18 @@ struct AgentConfig {
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
-    return std::tuple(GANGRUN_EACH(base::row, AgentConfig, job_id, spec, task, attempt, secret,
-                                   host, host_reason, working_folder, log_prefix),
-                      base::row_if_set("socket_path", &AgentConfig::socket_path),
-                      base::row_when(is_by_tls, "master_host", &AgentConfig::master_host),
-                      base::row_when(is_by_tls, "master_port", &AgentConfig::master_port),
-                      base::row_when(is_by_tls, "fingerprint", &AgentConfig::fingerprint),
-                      base::row_if_set("words_file", &AgentConfig::words_file),
-                      base::row("wanted_port", &AgentConfig::wanted_port),
-                      GANGRUN_EACH(base::row_if_set, AgentConfig, place_tells_end, is_fed,
-                                   serves_tunnels, logs_to_output, sends_last_line_only),
-                      base::row("gpus", &AgentConfig::gpus));
+    return std::tuple(
+        GANGRUN_EACH(base::row, AgentConfig, job_id, spec, task, attempt, secret, host, host_reason,
+                     working_folder, log_prefix),
+        base::row_if_set("socket_path", &AgentConfig::socket_path),
+        base::row_when(is_by_tls, "master_host", &AgentConfig::master_host),
+        base::row_when(is_by_tls, "master_port", &AgentConfig::master_port),
+        base::row_when(is_by_tls, "fingerprint", &AgentConfig::fingerprint),
+        base::row_if_set("words_file", &AgentConfig::words_file),
+        base::row("wanted_port", &AgentConfig::wanted_port),
+        GANGRUN_EACH(base::row_if_set, AgentConfig, place_tells_end, is_fed, serves_tunnels,
+                     waits_for_gang, logs_to_output, sends_last_line_only),
+        base::row("gpus", &AgentConfig::gpus));
   }
   // Whether the job has the task.
   [[nodiscard]] base::Result<> complete() const;

@@ -33,7 +33,7 @@ AgentSide::AgentSide(AgentIdentity identity, AgentSessionCallbacks callbacks,
       more_ports_(identity_.more_ports) {}
 
 void AgentSide::open(base::Instant now) {
-  lease_end_ = now + kFirstContactTimeout;
+  lease_end_ = now + identity_.first_contact;
   output_.connect();
 }
 

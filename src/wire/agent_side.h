@@ -48,6 +48,7 @@ struct AgentIdentity {
   std::optional<ControlAddress> control{};
   // Sends only the last one of the task's lines, after a heartbeat.
   bool sends_last_line_only = false;
+  std::chrono::milliseconds first_contact = kFirstContactTimeout;
 };
 
 // All but those from on_attached on must be set. Called from the loop; each may call the session,

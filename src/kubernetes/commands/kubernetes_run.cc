@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "client/agent_program.h"
 #include "client/fail.h"
 #include "client/plan_sources.h"
 #include "client/prepare.h"
@@ -19,10 +20,12 @@
 #include "jobfile/shipped_files.h"
 #include "jobfile/yaml_json.h"
 #include "kubernetes/client.h"
+#include "kubernetes/commands/checked_maps.h"
 #include "kubernetes/commands/detached_pods.h"
 #include "kubernetes/commands/first_pods.h"
 #include "kubernetes/commands/kubernetes_access.h"
 #include "kubernetes/commands/pods_backend.h"
+#include "kubernetes/pods/job_pods.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/where_pods_work.h"
 #include "net/event_loop.h"
@@ -87,6 +90,14 @@ void add_time_for_pods(job::Timeouts& timeouts) {
   timeouts.roll_call += timeouts.allocation + timeouts.hold;
 }
 
+Result<pods::AgentPods> agent_pods(const client::Context& context) {
+  GANGRUN_ASSIGN(const std::string program, client::find_agent_of_this_version(context));
+  GANGRUN_ASSIGN(AgentFiles files, read_agent_files(program));
+  GANGRUN_ASSIGN(auto parts,
+                 pods::AgentParts::make(std::move(files.loader), std::move(files.packed_agent)));
+  return pods::AgentPods{.parts = std::make_shared<const pods::AgentParts>(std::move(parts))};
+}
+
 Result<PodsPlan> plan_of(KubernetesLaunch launch, const client::RunOptions& options,
                          const client::Context& context) {
   PodsPlan pods;
@@ -100,6 +111,9 @@ Result<PodsPlan> plan_of(KubernetesLaunch launch, const client::RunOptions& opti
   const pods::GangScheduling wanted = pods::kubernetes_of(launch.spec).gang_scheduling;
   input.gang_scheduling =
       wanted == pods::GangScheduling::kAuto ? pods::GangScheduling::kHold : wanted;
+  if (pods::has_agents(launch.spec)) {
+    GANGRUN_ASSIGN(input.agents, agent_pods(context));
+  }
   plan.spec = std::move(launch.spec);
   // For commands that look for the job later, from elsewhere.
   pods::KubernetesOptions& where = pods::edit_kubernetes(plan.spec);
@@ -202,8 +216,8 @@ client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunO
     }
   }
   if (options.detach) return run_detached_pods(std::move(*plan), options, context);
-  plan->run.backend =
-      std::make_unique<PodsBackend>(std::move(plan->access), std::move(plan->manifests));
+  plan->run.backend = std::make_unique<PodsBackend>(std::move(plan->access),
+                                                    std::move(plan->manifests), plan->run.home);
   return client::run_job(std::move(plan->run), options, context);
 }
 

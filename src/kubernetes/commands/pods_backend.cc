@@ -4,11 +4,15 @@
 #include <random>
 #include <utility>
 
+#include "agents/agents.h"
 #include "base/format.h"
 #include "kubernetes/commands/kubernetes_access.h"
 #include "kubernetes/commands/kubernetes_checks.h"
 #include "kubernetes/commands/unpacking.h"
 #include "kubernetes/pods/errands.h"
+#include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/kubernetes_tasks.h"
+#include "kubernetes/pods/pod_launcher.h"
 #include "kubernetes/pods/where_pods_work.h"
 
 namespace gangrun::kubernetes::commands {
@@ -40,10 +44,11 @@ Result<> PodsBackend::reach(net::EventLoop& loop, const base::Clock& clock,
   return {};
 }
 
-// Pods end with their master's lease, whatever the job says of it.
-std::chrono::milliseconds PodsBackend::master_lost(const job::JobSpec& /*spec*/,
+// Pods end with their master's lease, whatever the job says of it. Until then agents look for it:
+// the connection to their relay may break.
+std::chrono::milliseconds PodsBackend::master_lost(const job::JobSpec& spec,
                                                    bool /*tasks_outlive_us*/) const {
-  return std::chrono::milliseconds(0);
+  return pods::has_agents(spec) ? pods::kClientLease : std::chrono::milliseconds(0);
 }
 
 Result<host::MadeTasks> PodsBackend::make_tasks(const host::BackendInput& input) {
@@ -51,8 +56,15 @@ Result<host::MadeTasks> PodsBackend::make_tasks(const host::BackendInput& input)
   own.job_id = input.folder.id();
   job_id_ = own.job_id;
   GANGRUN_ASSIGN(auto manifests, pods::Manifests::make(std::move(own)));
-  host::MadeTasks made{.tasks = nullptr, .remarks = host::remarks_of(input.launch)};
-  made.remarks.push_back(pods::where_pods_work(manifests));
+  std::vector<std::string> remarks = host::remarks_of(input.launch);
+  remarks.push_back(pods::where_pods_work(manifests));
+  host::MadeTasks made = manifests.input().agents ? make_agents(input, std::move(manifests))
+                                                  : make_pods(input, std::move(manifests));
+  made.remarks = std::move(remarks);
+  return made;
+}
+
+host::MadeTasks PodsBackend::make_pods(const host::BackendInput& input, pods::Manifests manifests) {
   const host::JobPaths& paths = input.folder.paths();
   auto pods = std::make_unique<pods::KubernetesTasks>(
       input.ground.loop, input.ground.logger, *client_, std::move(manifests),
@@ -60,9 +72,29 @@ Result<host::MadeTasks> PodsBackend::make_tasks(const host::BackendInput& input)
                                      .output_folder = paths.outputs(),
                                      .unpack = unpack_tar,
                                      .random = random_share});
-  pods_ = pods.get();
-  made.tasks = std::move(pods);
-  return made;
+  pods_ = Pods{.clear = [tasks = pods.get()](auto done) { tasks->clear(std::move(done)); },
+               .left = [tasks = pods.get()] { return tasks->left(); }};
+  return {.tasks = std::move(pods)};
+}
+
+host::MadeTasks PodsBackend::make_agents(const host::BackendInput& input,
+                                         pods::Manifests manifests) {
+  auto launcher = std::make_unique<pods::PodLauncher>(
+      input.ground.loop, input.ground.logger, *client_, std::move(manifests),
+      pods::PodLauncher::Options{
+          .random = random_share,
+          .master_attempt = input.ground.attempt,
+          .is_checked = [this](const std::string& uid) { return checked_maps_.has(uid); },
+          .on_checked = [this](const std::string& name,
+                               const std::string& uid) { checked_maps_.add(name, uid); }});
+  pods_ = Pods{.clear = [pods = launcher.get()](auto done) { pods->clear(std::move(done)); },
+               .left = [pods = launcher.get()] { return pods->left(); }};
+  agents::AgentsOptions options = host::agents_by_tls(input);
+  options.launch.lines = agents::LinesFor::kLogFolder;
+  return {.tasks = std::make_unique<agents::Agents>(input.ground.loop, input.ground.clock,
+                                                    input.ground.logger, input.ground.server,
+                                                    std::move(launcher), std::move(options)),
+          .come_by_tls = true};
 }
 
 void PodsBackend::hurry(net::EventLoop& loop) {
@@ -74,7 +106,7 @@ void PodsBackend::hurry(net::EventLoop& loop) {
 }
 
 std::string PodsBackend::silent() const {
-  if (pods_ == nullptr || !is_asked_ || has_answered_) return {};
+  if (!pods_ || !is_asked_ || has_answered_) return {};
   return base::format(
       "the API server at {0} does not answer: pods of the job may still run in the namespace {1}. "
       "They are ended within {2} once it answers, and have {3} to stop; `kubectl -n {1} delete "
@@ -87,7 +119,7 @@ std::string PodsBackend::silent() const {
 Result<> PodsBackend::clear(net::EventLoop& loop,
                             const std::function<void(const std::string&)>& tell,
                             const std::function<bool()>& is_left) {
-  if (pods_ == nullptr) return {};
+  if (!pods_) return {};
   // It may be told after the limit too.
   const auto cleared = std::make_shared<std::optional<Result<>>>();
   pods_->clear([cleared](Result<> done) { cleared->emplace(std::move(done)); });

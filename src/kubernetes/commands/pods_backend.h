@@ -2,20 +2,25 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "host/backend.h"
 #include "kubernetes/access.h"
 #include "kubernetes/client.h"
-#include "kubernetes/pods/kubernetes_tasks.h"
+#include "kubernetes/commands/checked_maps.h"
 #include "kubernetes/pods/manifests.h"
 
 namespace gangrun::kubernetes::commands {
 
-// The tasks are pods. `manifests` is without the job's id, which its folder gives.
+// The tasks are pods, or have agents in pods. `manifests` is without the job's id, which its folder
+// gives.
 class PodsBackend final : public host::Backend {
  public:
-  PodsBackend(kubernetes::Access access, pods::ManifestInput manifests)
-      : access_(std::move(access)), manifests_(std::move(manifests)) {}
+  // `home`: the folder of the jobs of this machine.
+  PodsBackend(kubernetes::Access access, pods::ManifestInput manifests, const std::string& home)
+      : access_(std::move(access)), manifests_(std::move(manifests)), checked_maps_(home) {}
 
   base::Result<> reach(net::EventLoop& loop, const base::Clock& clock, const job::JobSpec& spec,
                        const std::function<bool()>& is_cancelled) override;
@@ -28,13 +33,23 @@ class PodsBackend final : public host::Backend {
                        const std::function<bool()>& is_left) override;
 
  private:
+  // What there is of the job on the cluster, and how all of it is taken away.
+  struct Pods {
+    std::function<void(std::function<void(base::Result<>)> done)> clear;
+    std::function<std::string()> left;
+  };
+
+  host::MadeTasks make_pods(const host::BackendInput& input, pods::Manifests manifests);
+  host::MadeTasks make_agents(const host::BackendInput& input, pods::Manifests manifests);
+
   kubernetes::Access access_;
   pods::ManifestInput manifests_;
   std::unique_ptr<base::Logger> logger_;
   std::unique_ptr<kubernetes::Client> client_;
   std::string job_id_;
-  pods::KubernetesTasks* pods_ = nullptr;  // the master's
-  kubernetes::ActivityHandle question_;    // whether the server answers
+  CheckedMaps checked_maps_;
+  std::optional<Pods> pods_;             // the master's
+  kubernetes::ActivityHandle question_;  // whether the server answers
   bool is_asked_ = false;
   bool has_answered_ = false;
 };

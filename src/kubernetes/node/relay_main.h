@@ -11,8 +11,6 @@
 // a forwarded port. It has no rights and knows no secret of the job but its own token.
 namespace gangrun::kubernetes::node {
 
-// The variable by which the pod knows its own address ("status.podIP").
-inline constexpr const char* kPodAddressVariable = "GANGRUN_POD_IP";
 inline constexpr std::size_t kMaxTokenBytes = 4096;
 
 struct RelayOptions {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "kubernetes/link_frames.h"
 #include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/names.h"
 #include "net/digests.h"

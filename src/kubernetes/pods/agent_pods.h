@@ -25,8 +25,6 @@ inline constexpr const char* kRelayContainer = "relay";
 inline constexpr std::uint16_t kRelayPort = 17400;
 inline constexpr std::uint16_t kRelayClientPort = 17401;
 inline constexpr std::uint16_t kHintPort = 17402;
-// The agent reads its pod's address from it, and keeps it from the task.
-inline constexpr const char* kPodAddressVariable = "GANGRUN_POD_IP";
 
 // What the pods of a job with agents are made of.
 struct AgentPods {

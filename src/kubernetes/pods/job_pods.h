@@ -30,6 +30,9 @@ namespace gangrun::kubernetes::pods {
 inline constexpr std::chrono::seconds kClientLease{60};
 inline constexpr std::chrono::seconds kLeaseRenewal{20};
 
+// All that the book has to know of the job. `random` is from 0 to 1.
+PodBook::Options book_options(const Manifests& manifests, std::function<double()> random);
+
 // The pods of one job at the API server, with all that they need there: carries out what the book
 // decides, and tells it what becomes of that. Owns nothing of the cluster: what it makes there
 // belongs to an object with a deadline, which it keeps moving.

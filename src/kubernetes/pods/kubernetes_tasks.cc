@@ -3,29 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kubernetes/pods/gang_scheduling.h"
-
 namespace gangrun::kubernetes::pods {
-
-namespace {
-
-PodBook::Options book_options(const Manifests& manifests, std::function<double()> random) {
-  const ManifestInput& input = manifests.input();
-  PodBook::Options options;
-  options.job_id = input.job_id;
-  for (const job::TaskId& task : input.spec.task_ids()) {
-    options.names[task] = manifests.pod_name(task);
-    if (!manifests.outputs_of(task).empty()) options.with_outputs.insert(task);
-  }
-  const std::vector<job::TaskId> gang = gang_of(input.spec);
-  options.gang = {gang.begin(), gang.end()};
-  options.takes_back = input.gang_scheduling == GangScheduling::kHold;
-  options.timeouts = input.spec.timeouts;
-  options.random = std::move(random);
-  return options;
-}
-
-}  // namespace
 
 KubernetesTasks::KubernetesTasks(net::EventLoop& loop, base::Logger& logger, Client& client,
                                  Manifests manifests, const Options& options)

@@ -18,7 +18,7 @@
 #include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/relay_link.h"
 #include "net/event_loop.h"
-#include "net/outbox.h"
+#include "net/posts.h"
 
 namespace gangrun::kubernetes::pods {
 
@@ -86,9 +86,10 @@ class PodLauncher final : public cluster::Launcher {
   AgentPartMaps maps_;
   RelayLink link_;
   AgentHints hints_;
-  std::set<job::TaskId> gang_;
-  // Agents that run or are about to, and have no session.
+  // Agents that are asked for, and have no session.
   std::set<job::TaskId> without_session_;
+  // Those that know where the relay is.
+  std::set<job::TaskId> informed_;
   std::uint16_t master_port_ = 0;  // of this machine's loopback interface
   int relays_ = 0;                 // started so far
   bool has_begun_ = false;

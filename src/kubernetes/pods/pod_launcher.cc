@@ -1,0 +1,169 @@
+#include "kubernetes/pods/pod_launcher.h"
+
+#include <utility>
+#include <variant>
+
+#include "base/check.h"
+#include "kubernetes/value_at.h"
+
+namespace gangrun::kubernetes::pods {
+
+namespace {
+
+// Words for what is waited for are made anew so often, while there are any.
+constexpr base::Duration kTellWaiting = std::chrono::seconds(1);
+
+PodBook::Options options_with_agents(const Manifests& manifests, std::function<double()> random) {
+  PodBook::Options options = book_options(manifests, std::move(random));
+  options.names[kRelayTask] = manifests.pod_name(kRelayTask);
+  options.has_agents = true;
+  return options;
+}
+
+}  // namespace
+
+PodLauncher::PodLauncher(net::EventLoop& loop, base::Logger& logger, Client& client,
+                         Manifests manifests, Options options)
+    : loop_(loop),
+      logger_(logger),
+      options_(std::move(options)),
+      outbox_(loop),
+      manifests_(std::move(manifests)),
+      pods_(loop, logger, client, manifests_, options_with_agents(manifests_, options_.random),
+            options_.lease, pod_callbacks()),
+      maps_(loop, logger, client, *manifests_.agents().parts, manifests_.input().name_space,
+            map_callbacks()),
+      link_(loop, logger, client, link_callbacks()),
+      hints_(loop, logger, client, manifests_.input().name_space) {
+  manifests_.agents().token = base::Secret::generate();
+}
+
+JobPods::Callbacks PodLauncher::pod_callbacks() {
+  return {.pod =
+              [this](const job::TaskId& task, const PodRun& run, const Owner& owner) {
+                if (task == kRelayTask) return manifests_.relay(run, owner);
+                if (manifests_.agents().master) informed_.insert(task);
+                return manifests_.pod(task, run, owner);
+              },
+          .on_event =
+              [this](const PodEvent& event) {
+                std::visit([this](const auto& each) { on(each); }, event);
+              },
+          .on_owner = [this](const Owner& owner) { maps_.begin(owner); }};
+}
+
+AgentPartMaps::Callbacks PodLauncher::map_callbacks() {
+  return {.on_ready = [this] { pods_.more_is_ready(); },
+          .on_gone = [this](const std::string& sentence,
+                            job::Reason reason) { pods_.give_up(sentence, reason); },
+          .is_checked = options_.is_checked,
+          .on_checked = options_.on_checked};
+}
+
+// Agents of all tasks have the same configuration but for what their command lines say.
+void PodLauncher::begin(const base::Json& agent_config) {
+  if (std::exchange(has_begun_, true)) return;
+  manifests_.agents().config = base::Secret(base::dump_json(agent_config));
+  master_port_ =
+      static_cast<std::uint16_t>(kubernetes::value_at(agent_config, {"master_port"}).get<int>());
+  pods_.begin();
+  start_relay();
+}
+
+void PodLauncher::start_relay() {
+  const int attempt = ++relays_;
+  pods_.tell_book(&PodBook::start, kRelayTask, attempt);
+  pods_.tell_book(&PodBook::run, kRelayTask, PodRun{.attempt = attempt, .environment = {}});
+}
+
+void PodLauncher::start(const job::TaskId& task, int attempt, cluster::Launch launch) {
+  begin(launch.agent_config);
+  without_session_.insert(task);
+  if (!waiting_timer_.pending()) tell_waiting();
+  pods_.tell_book(&PodBook::start, task, attempt);
+  // All of the gang are placed together the first time. Who comes later finds the others there.
+  pods_.tell_book(&PodBook::run, task,
+                  PodRun{.attempt = attempt, .generation = 1, .environment = {}});
+}
+
+// There is no next master: the job ends with this one.
+void PodLauncher::adopt(const job::TaskId& task, int attempt, const base::Json&) {
+  emit(job::AgentEnded{
+      task,
+      attempt,
+      {.reason = job::Reason::kAgentEnded, .detail = "it belongs to another master"},
+      loop_.now()});
+}
+
+void PodLauncher::stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace) {
+  pods_.tell_book(&PodBook::stop, task, attempt, grace);
+}
+
+void PodLauncher::on(const cluster::AgentAllocated& event) {
+  if (event.task == kRelayTask) return link_.begin(manifests_.pod_name(kRelayTask));
+  // One of the gang has its place for good: so have all.
+  link_.open();
+  hint(event.task);
+  emit(event);
+}
+
+void PodLauncher::on(const RunStarted& event) { hint(event.task); }
+
+void PodLauncher::on(const job::AgentEnded& event) {
+  if (event.task != kRelayTask) {
+    without_session_.erase(event.task);
+    informed_.erase(event.task);
+    hints_.drop(event.task);
+    return emit(event);
+  }
+  link_.end();
+  informed_.clear();
+  manifests_.agents().master.reset();
+  if (!is_cleared_) start_relay();
+}
+
+void PodLauncher::on_relay(const job::Address& address) {
+  manifests_.agents().master = address;
+  hints_.set_address(address);
+  for (const job::TaskId& task : without_session_) hint(task);
+}
+
+// Its pod may have been made before the relay's address was known, or the relay be another one now.
+void PodLauncher::hint(const job::TaskId& task) {
+  const bool is_needed = without_session_.contains(task) && !informed_.contains(task);
+  if (is_needed) hints_.add(task, manifests_.pod_name(task));
+}
+
+bool PodLauncher::on_session_open(const job::TaskId& task) {
+  without_session_.erase(task);
+  informed_.insert(task);
+  hints_.drop(task);
+  return true;
+}
+
+void PodLauncher::on_session_lost(const job::TaskId& task,
+                                  const std::optional<std::string>& farewell) {
+  if (farewell) return;
+  without_session_.insert(task);
+  hint(task);
+}
+
+void PodLauncher::tell_waiting() {
+  std::string words = pods_.book().waiting_for(loop_.now());
+  if (const std::string of_maps = maps_.waiting_for(); !of_maps.empty()) words = of_maps;
+  if (words != waiting_) emit(gang::ClusterWaiting{words});
+  waiting_ = std::move(words);
+  if (waiting_.empty() && without_session_.empty()) return;
+  waiting_timer_ = loop_.after(kTellWaiting, [this] { tell_waiting(); });
+}
+
+void PodLauncher::clear(std::function<void(base::Result<>)> done) {
+  is_cleared_ = true;
+  waiting_timer_.reset();
+  hints_.clear();
+  link_.end();
+  maps_.end();
+  pods_.clear(std::move(done));
+}
+
+}  // namespace gangrun::kubernetes::pods
