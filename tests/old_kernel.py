@@ -16,7 +16,7 @@ X86_64 = 0xC000003E
 NO_NEW_PRIVILEGES, SET_SECCOMP, FILTER = 38, 22, 2
 ALLOW, FAIL_WITH = 0x7FFF0000, 0x00050000
 LOAD, IF_EQUAL, IF_GREATER, IF_ANY_BIT, RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
-CALL, ARCHITECTURE, SECOND_ARGUMENT = 0, 4, 24  # where struct seccomp_data has them
+CALL, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # where struct seccomp_data has them
 
 START = [  # (what, then skip, else skip, value)
     (LOAD, 0, 0, ARCHITECTURE),
@@ -46,12 +46,12 @@ def refuse_newer_calls():
     refuse([(IF_GREATER, 0, 1, NEWEST_CALL)], errno.ENOSYS)
 
 
-def refuse_call(number, error, second_argument=None):
-    """One call; with a second argument only where that has one of these bits."""
-    if second_argument is None:
+def refuse_call(number, error, argument=None, bits=0):
+    """One call; where an argument is named (0, 1, ...) only if that has one of these bits."""
+    if argument is None:
         refuse([(IF_EQUAL, 0, 1, number)], error)
     else:
-        refuse([(IF_EQUAL, 0, 3, number), (LOAD, 0, 0, SECOND_ARGUMENT), (IF_ANY_BIT, 0, 1, second_argument)], error)
+        refuse([(IF_EQUAL, 0, 3, number), (LOAD, 0, 0, ARGUMENTS + 8 * argument), (IF_ANY_BIT, 0, 1, bits)], error)
 
 
 if __name__ == "__main__":

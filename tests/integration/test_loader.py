@@ -28,8 +28,8 @@ OTHER_USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 MOST_OF_A_MAP = 1 << 20
 FAILED = 125
 # Of x86-64.
-MEMFD_CREATE, EXECVEAT = 319, 322
-MAY_BE_EXECUTED = 0x10
+OPENAT, MEMFD_CREATE, EXECVEAT = 257, 319, 322
+MAY_BE_EXECUTED, WITHOUT_A_NAME = 0x10, 0o20000000
 AARCH64 = 183
 WRONG = "0" * 64
 
@@ -294,9 +294,9 @@ def test_nobody_can_change_the_program_in_memory(pod):
         assert process.communicate("go on\n", timeout=LIMIT_S)[0] == "/memfd:gangrun-agent (deleted)\n"
 
 
-@pytest.mark.parametrize("number, error, second", [(MEMFD_CREATE, errno.EINVAL, MAY_BE_EXECUTED), (EXECVEAT, errno.ENOSYS, None)])
-def test_older_kernels_run_it_too(pod, number, error, second):
-    done = pod.run("memory", "echo", "here", preexec_fn=lambda: old_kernel.refuse_call(number, error, second))
+@pytest.mark.parametrize("refused_call", [(MEMFD_CREATE, errno.EINVAL, 1, MAY_BE_EXECUTED), (EXECVEAT, errno.ENOSYS)])
+def test_older_kernels_run_it_too(pod, refused_call):
+    done = pod.run("memory", "echo", "here", preexec_fn=lambda: old_kernel.refuse_call(*refused_call))
     assert done.stdout == "here\n", done
 
 
@@ -376,10 +376,20 @@ def test_a_folder_that_cannot_be_used_is_named(pod, room):
     assert sorted(path.name for path in room.iterdir()) == ["file", "gangrun-agent"]
 
 
-def mounted(pod, room, options, *words, then="true"):
-    """On a file system of its own, which nobody else sees."""
-    script = f'mount -t tmpfs -o {options} none "$1" && {then} && shift && exec "$@"'
-    return pod.run(room, *words, before=["unshare", "--mount", "sh", "-c", script, "sh", str(room)])
+def mounted(pod, room, options, *words, **more):
+    """On a file system of its own, which nobody else sees. A program that does not run is followed by what is in the folder."""
+    script = f'mount -t tmpfs -o {options} none "$1" && room=$1 && shift && "$@" || {{ status=$?; ls -A "$room"; exit $status; }}'
+    return pod.run(room, *words, before=["unshare", "--mount", "sh", "-c", script, "sh", str(room)], **more)
+
+
+@pytest.mark.parametrize("error", [errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT])
+def test_a_file_system_that_names_each_file_at_once_takes_it_too(pod, room, error):
+    more = {"preexec_fn": lambda: old_kernel.refuse_call(OPENAT, error, 2, WITHOUT_A_NAME)}
+    assert "another one" in refused(pod.run(room, "echo", expected=WRONG, **more))
+    assert "No space left on device" in refused(mounted(pod, room, "size=512k", "echo", **more))
+    assert not list(room.iterdir())
+    assert pod.run(room, "echo", "here", **more).stdout == "here\n"
+    assert [path.name for path in room.iterdir()] == ["gangrun-agent"]
 
 
 def test_a_file_system_that_cannot_take_it_is_told(pod, room):
