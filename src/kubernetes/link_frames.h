@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,12 @@ inline constexpr const char* kPodAddressVariable = "GANGRUN_POD_IP";
 
 // The letter, a stream's number and a message of net::TunnelFlow take less.
 inline constexpr std::size_t kMaxLinkFrameBytes = std::size_t{64} << 10U;
+
+// Connections that a relay carries at once: of each task of a job one, and as many more as agents
+// that come again have before their old ones are known to be gone.
+inline constexpr std::size_t kMaxRelayed = 16'384;
+// While so much waits for the other side of a relay, nothing more is read from what it carries.
+inline constexpr std::size_t kEnoughWaiting = std::size_t{256} << 10U;
 
 // The relay's first word: where agents connect to it, "host:port".
 struct HereFrame {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "kubernetes/forward_words.h"
 #include "net/tunnel.h"
 
 namespace gangrun::kubernetes::commands {
@@ -12,13 +13,6 @@ namespace {
 // The kubelet opens the way first and connects to the port then, so it is known only when no
 // refusal has come whether somebody listens.
 constexpr base::Duration kSettleTime = base::milliseconds(500);
-
-// Container runtimes speak of it by the names of their own things, which nobody knows.
-base::Error in_words(const base::Error& error, const PodPort& target) {
-  if (error.message.find("connection refused") == std::string::npos) return error;
-  return base::unavailable(
-      base::format("nothing listens at port {} of pod {}", target.port, target.pod));
-}
 
 }  // namespace
 
@@ -32,7 +26,9 @@ PodForwarder::PodForwarder(net::EventLoop& loop, kubernetes::Client& client,
 std::unique_ptr<kubernetes::Tunnel> PodForwarder::open(const PodPort& target,
                                                        kubernetes::TunnelCallbacks callbacks) {
   callbacks.on_end = [target, on_end = std::move(callbacks.on_end)](const base::Result<>& how) {
-    on_end(how.ok() ? how : base::Result<>(in_words(how.error(), target)));
+    on_end(how.ok()
+               ? how
+               : base::Result<>(kubernetes::forward_error(how.error(), target.pod, target.port)));
   };
   return client_.forward(client_.access().name_space, target.pod, target.port,
                          loop_.now() + net::kTunnelConnectTimeout, std::move(callbacks));

@@ -10,8 +10,6 @@ namespace gangrun::kubernetes::node {
 
 namespace {
 
-// While so much waits for the client, nothing more is read from agents.
-constexpr std::size_t kEnoughWaiting = std::size_t{256} << 10U;
 constexpr base::Duration kSilenceInterval = base::seconds(1);
 
 base::Error wrong_order() {

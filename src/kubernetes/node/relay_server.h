@@ -20,9 +20,6 @@
 
 namespace gangrun::kubernetes::node {
 
-// Connections that are carried at once: of each task of a job one, and as many more as agents that
-// come again have before their old ones are known to be gone.
-inline constexpr std::size_t kMaxRelayed = 16'384;
 // Agents that are here before the client is: so many, and for so long each.
 inline constexpr std::size_t kMaxHeld = 4096;
 inline constexpr base::Duration kHeldLimit = base::seconds(10);
