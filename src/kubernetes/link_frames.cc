@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kNumberBytes = 4;
 
 constexpr char kHere = 'H';
+constexpr char kCarry = 'C';
 constexpr char kPing = 'P';
 constexpr char kAnswer = 'A';
 constexpr char kHint = 'T';
@@ -39,6 +40,7 @@ std::string to_bytes(const LinkFrame& frame) {
   return net::framed(std::visit(
       base::Overloaded{
           [](const HereFrame& each) { return std::string(1, kHere).append(each.address); },
+          [](const CarryFrame&) { return std::string(1, kCarry); },
           [](const PingFrame&) { return std::string(1, kPing); },
           [](const AnswerFrame&) { return std::string(1, kAnswer); },
           [](const HintFrame& each) { return with_number(kHint, each.attempt, each.address); },
@@ -58,6 +60,7 @@ base::Result<std::optional<LinkFrame>> LinkReader::next() {
   const char kind = current_.front();
   std::string_view content = std::string_view(current_).substr(1);
   if (kind == kHere) return std::optional<LinkFrame>(HereFrame{content});
+  if (kind == kCarry && content.empty()) return std::optional<LinkFrame>(CarryFrame{});
   if (kind == kPing && content.empty()) return std::optional<LinkFrame>(PingFrame{});
   if (kind == kAnswer && content.empty()) return std::optional<LinkFrame>(AnswerFrame{});
   if ((kind != kHint && kind != kOpen && kind != kStream) || content.size() < kNumberBytes) {

@@ -33,6 +33,9 @@ struct HereFrame {
   std::string_view address;
 };
 
+// The client wants the agents' connections from now on.
+struct CarryFrame {};
+
 // Asks for a sign of life.
 struct PingFrame {};
 
@@ -46,8 +49,8 @@ struct HintFrame {
 };
 
 // The views are of the bytes that were read.
-using LinkFrame =
-    std::variant<HereFrame, PingFrame, AnswerFrame, HintFrame, net::OpenFrame, net::StreamFrame>;
+using LinkFrame = std::variant<HereFrame, CarryFrame, PingFrame, AnswerFrame, HintFrame,
+                               net::OpenFrame, net::StreamFrame>;
 
 LinkFrame to_frame(const net::RelayFrame& frame);
 

@@ -14,9 +14,10 @@ TEST(LinkFrames, ComeBackHoweverTheyAreCut) {
   const std::string binary("a\0b\xff", 4);
   std::string bytes;
   for (const LinkFrame& frame :
-       {LinkFrame(HereFrame{"10.0.0.7:4000"}), LinkFrame(PingFrame{}), LinkFrame(AnswerFrame{}),
-        LinkFrame(HintFrame{2, "10.0.0.7:4000"}), LinkFrame(net::OpenFrame{7}),
-        LinkFrame(net::StreamFrame{0x01020304, binary}), LinkFrame(net::StreamFrame{8, ""})}) {
+       {LinkFrame(HereFrame{"10.0.0.7:4000"}), LinkFrame(CarryFrame{}), LinkFrame(PingFrame{}),
+        LinkFrame(AnswerFrame{}), LinkFrame(HintFrame{2, "10.0.0.7:4000"}),
+        LinkFrame(net::OpenFrame{7}), LinkFrame(net::StreamFrame{0x01020304, binary}),
+        LinkFrame(net::StreamFrame{8, ""})}) {
     bytes += to_bytes(frame);
   }
   for (const std::size_t step : {std::size_t{1}, std::size_t{3}, bytes.size()}) {
@@ -37,6 +38,7 @@ TEST(LinkFrames, ComeBackHoweverTheyAreCut) {
 
 TEST(LinkFrames, HaveTheBytesThatAreWrittenDown) {
   EXPECT_EQ(to_bytes(HereFrame{"a:1"}), "\0\0\0\4Ha:1"s);
+  EXPECT_EQ(to_bytes(CarryFrame{}), "\0\0\0\1C"s);
   EXPECT_EQ(to_bytes(PingFrame{}), "\0\0\0\1P"s);
   EXPECT_EQ(to_bytes(AnswerFrame{}), "\0\0\0\1A"s);
   EXPECT_EQ(to_bytes(HintFrame{3, "a:1"}), "\0\0\0\10T\0\0\0\3a:1"s);
@@ -48,7 +50,8 @@ TEST(LinkFrames, HaveTheBytesThatAreWrittenDown) {
 TEST(LinkFrames, WhatIsNoneIsAnError) {
   for (const std::string& bytes :
        {"\0\0\0\0x"s, "\xff\xff\xff\xff"s, "\0\0\0\1?"s, "\0\0\0\3Oab"s, "\0\0\0\6O\0\0\0\1x"s,
-        "\0\0\0\3Sab"s, "\0\0\0\2Px"s, "\0\0\0\2Ax"s, "\0\0\0\2Tx"s, "HTTP/1.1 200\r\n"s}) {
+        "\0\0\0\3Sab"s, "\0\0\0\2Px"s, "\0\0\0\2Cx"s, "\0\0\0\2Ax"s, "\0\0\0\2Tx"s,
+        "HTTP/1.1 200\r\n"s}) {
     LinkReader reader;
     reader.add(bytes);
     EXPECT_FALSE(reader.next().ok()) << bytes;

@@ -33,8 +33,8 @@ void HintDoor::on_frame(ProvenStream& stream, const LinkFrame& frame) {
   const base::Result<> taken =
       std::visit(base::Overloaded{
                      [this](const HintFrame& hint) { return on_hint(hint); },
-                     [](const base::OneOf<HereFrame, PingFrame, AnswerFrame, net::OpenFrame,
-                                          net::StreamFrame> auto&) {
+                     [](const base::OneOf<HereFrame, CarryFrame, PingFrame, AnswerFrame,
+                                          net::OpenFrame, net::StreamFrame> auto&) {
                        return base::Result<>(base::Error{base::Code::kDataLoss,
                                                          "the client has sent what is no hint"});
                      },

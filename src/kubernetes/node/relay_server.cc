@@ -52,20 +52,27 @@ void RelayServer::close_held() {
 
 void RelayServer::on_client(std::unique_ptr<ProvenStream> client) {
   if (client_ != nullptr) lose_client(base::unavailable("another one has come in its place"));
-  logger_.info("the client has come; {} agents wait for it", held_.size());
+  logger_.info("the client has come; {} agents wait", held_.size());
   heard_at_ = loop_.now();
   client_ = std::move(client);
   client_->set_callbacks({.on_proven = [] {},
                           .on_frame = [this](const LinkFrame& frame) { on_frame(frame); },
-                          .on_drained = [this] { relay_->hold(false); },
+                          .on_drained =
+                              [this] {
+                                if (relay_ != nullptr) relay_->hold(false);
+                              },
                           .on_over = [this](const base::Error& why) { lose_client(why); }});
   const std::string address = job::to_string(job::Address{host_, agents_port_});
   client_->send(HereFrame{address});
+  look_for_silence();
+}
+
+void RelayServer::carry() {
+  if (relay_ != nullptr) return;
   relay_ = std::make_unique<net::Relay>(
       loop_, [this](const net::RelayFrame& frame) { on_relay_frame(frame); }, kMaxRelayed);
   held_timer_.reset();
   for (Held& each : std::exchange(held_, {})) relay_->take(std::move(each.socket));
-  look_for_silence();
 }
 
 void RelayServer::on_relay_frame(const net::RelayFrame& frame) {
@@ -78,7 +85,11 @@ void RelayServer::on_frame(const LinkFrame& frame) {
   std::visit(
       base::Overloaded{
           [this](const PingFrame&) { client_->send(AnswerFrame{}); },
-          [this](const net::StreamFrame& stream) { relay_->on_frame(stream); },
+          [this](const CarryFrame&) { carry(); },
+          [this](const net::StreamFrame& stream) {
+            if (relay_ == nullptr) return client_->end(wrong_order());
+            relay_->on_frame(stream);
+          },
           [this](const base::OneOf<HereFrame, AnswerFrame, HintFrame, net::OpenFrame> auto&) {
             client_->end(wrong_order());
           },

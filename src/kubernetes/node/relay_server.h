@@ -20,7 +20,7 @@
 
 namespace gangrun::kubernetes::node {
 
-// Agents that are here before the client is: so many, and for so long each.
+// Agents that are here before the client wants them: so many, and for so long each.
 inline constexpr std::size_t kMaxHeld = 4096;
 inline constexpr base::Duration kHeldLimit = base::seconds(10);
 // A client asks for a sign of life every 3 s. One that is silent for longer than this has gone.
@@ -52,6 +52,7 @@ class RelayServer {
   void on_agent(base::UniqueFd socket);
   void close_held();
   void on_client(std::unique_ptr<ProvenStream> client);
+  void carry();
   void on_frame(const LinkFrame& frame);
   void on_relay_frame(const net::RelayFrame& frame);
   void look_for_silence();
@@ -66,7 +67,7 @@ class RelayServer {
   base::Instant heard_at_;  // of the client
   net::Timer silence_timer_;
   std::unique_ptr<ProvenStream> client_;
-  std::unique_ptr<net::Relay> relay_;  // as long as there is a client
+  std::unique_ptr<net::Relay> relay_;  // as long as there is a client that wants connections
   net::SocketListener agents_;
   ProvenDoor door_;
 };

@@ -64,6 +64,7 @@ class RelayServerTest : public testing::Test {
 TEST_F(RelayServerTest, SaysWhereItIsAndCarriesBothWays) {
   const TestClient client(loop, ports.client, kToken, kRelayGreeting);
   ASSERT_TRUE(until([&] { return client.frames.size() == 1; }));
+  client.send(CarryFrame{});
   EXPECT_EQ(client.frames[0], to_bytes(HereFrame{"10.0.0.7:" + std::to_string(ports.agents)}));
   const base::UniqueFd agent = connected_to(ports.agents);
   say(agent, "hello");
@@ -85,6 +86,12 @@ TEST_F(RelayServerTest, AnAgentThatIsEarlyWaitsForTheClient) {
   const net::Timer later = loop.after(std::chrono::milliseconds(20), [&] { has_run = true; });
   ASSERT_TRUE(until([&] { return has_run; }));
   const TestClient client(loop, ports.client, kToken, kRelayGreeting);
+  ASSERT_TRUE(until([&] { return client.frames.size() == 1; }));
+  has_run = false;
+  const net::Timer even_later = loop.after(std::chrono::milliseconds(20), [&] { has_run = true; });
+  ASSERT_TRUE(until([&] { return has_run; }));
+  EXPECT_EQ(client.frames.size(), 1U) << "before it wants them";
+  client.send(CarryFrame{});
   ASSERT_TRUE(until([&] { return client.frames.size() == 4; }));
   EXPECT_THAT(client.frames, Contains(to_bytes(net::StreamFrame{1, "dhello"})));
   EXPECT_THAT(client.frames, Contains(to_bytes(net::OpenFrame{2})));
@@ -93,6 +100,7 @@ TEST_F(RelayServerTest, AnAgentThatIsEarlyWaitsForTheClient) {
 TEST_F(RelayServerTest, ANewClientTakesThePlaceOfTheOldOne) {
   const TestClient first(loop, ports.client, kToken, kRelayGreeting);
   ASSERT_TRUE(until([&] { return first.frames.size() == 1; }));
+  first.send(CarryFrame{});
   const base::UniqueFd agent = connected_to(ports.agents);
   ASSERT_TRUE(until([&] { return first.frames.size() == 2; }));
   const TestClient stranger(loop, ports.client, base::Secret("another"), kRelayGreeting);
@@ -101,6 +109,7 @@ TEST_F(RelayServerTest, ANewClientTakesThePlaceOfTheOldOne) {
   const TestClient second(loop, ports.client, kToken, kRelayGreeting);
   ASSERT_TRUE(until([&] { return second.frames.size() == 1 && first.is_closed; }));
   EXPECT_TRUE(ends(agent));
+  second.send(CarryFrame{});
   const base::UniqueFd again = connected_to(ports.agents);
   EXPECT_TRUE(until([&] { return second.frames.size() == 2; }));
 }

@@ -98,13 +98,13 @@ void AgentHints::on_proven(const std::string& pod) {
 
 void AgentHints::on_frame(const std::string& pod, const LinkFrame& frame) {
   Agent& agent = agents_.at(pod);
-  agent.is_told =
-      std::visit(base::Overloaded{
-                     [](const AnswerFrame&) { return true; },
-                     [](const base::OneOf<HereFrame, PingFrame, HintFrame, net::OpenFrame,
-                                          net::StreamFrame> auto&) { return false; },
-                 },
-                 frame);
+  agent.is_told = std::visit(
+      base::Overloaded{
+          [](const AnswerFrame&) { return true; },
+          [](const base::OneOf<HereFrame, CarryFrame, PingFrame, HintFrame, net::OpenFrame,
+                               net::StreamFrame> auto&) { return false; },
+      },
+      frame);
   agent.tunnel->end(base::Error{base::Code::kDataLoss, "it has not answered as an agent"});
 }
 

@@ -3,13 +3,18 @@
 #include <utility>
 #include <variant>
 
-#include "base/check.h"
+#include "base/format.h"
+#include "base/json.h"
 #include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::pods {
 
 namespace {
 
+// How long the relay may take to listen, once its pod has a node: its image may have to be pulled.
+constexpr base::Duration kRelayPatience = std::chrono::minutes(10);
+// The same for an agent.
+constexpr base::Duration kHintPatience = std::chrono::minutes(10);
 // Words for what is waited for are made anew so often, while there are any.
 constexpr base::Duration kTellWaiting = std::chrono::seconds(1);
 
@@ -26,15 +31,14 @@ PodLauncher::PodLauncher(net::EventLoop& loop, base::Logger& logger, Client& cli
                          Manifests manifests, Options options)
     : loop_(loop),
       logger_(logger),
+      client_(client),
       options_(std::move(options)),
       outbox_(loop),
       manifests_(std::move(manifests)),
       pods_(loop, logger, client, manifests_, options_with_agents(manifests_, options_.random),
             options_.lease, pod_callbacks()),
       maps_(loop, logger, client, *manifests_.agents().parts, manifests_.input().name_space,
-            map_callbacks()),
-      link_(loop, logger, client, link_callbacks()),
-      hints_(loop, logger, client, manifests_.input().name_space) {
+            map_callbacks()) {
   manifests_.agents().token = base::Secret::generate();
 }
 
@@ -64,10 +68,34 @@ AgentPartMaps::Callbacks PodLauncher::map_callbacks() {
 void PodLauncher::begin(const base::Json& agent_config) {
   if (std::exchange(has_begun_, true)) return;
   manifests_.agents().config = base::Secret(base::dump_json(agent_config));
-  master_port_ =
-      static_cast<std::uint16_t>(kubernetes::value_at(agent_config, {"master_port"}).get<int>());
+  make_link(agent_config);
   pods_.begin();
   start_relay();
+}
+
+void PodLauncher::make_link(const base::Json& agent_config) {
+  const std::string& name_space = manifests_.input().name_space;
+  // As the master serves it on this machine.
+  const int port = value_at(agent_config, {"master_port"}).get<int>();
+  link_.emplace(
+      loop_, client_,
+      RelayLink::Options{.name_space = name_space,
+                         .client_port = kRelayClientPort,
+                         .token = manifests_.agents().token,
+                         .master_port = static_cast<std::uint16_t>(port)},
+      RelayLink::Callbacks{
+          .on_up = [this](const job::Address& address) { on_relay(address); },
+          .on_down =
+              [this](const base::Error& why) {
+                logger_.warning("the connection to the relay broke: {}", why.message);
+              },
+          .on_given_up = [this](const base::Error& why) { on_relay_given_up(why); }});
+  hints_.emplace(loop_, client_, logger_,
+                 AgentHints::Options{
+                     .name_space = name_space,
+                     .port = kHintPort,
+                     .secret = base::Secret(value_at(agent_config, {"secret"}).get<std::string>()),
+                     .attempt = options_.master_attempt});
 }
 
 void PodLauncher::start_relay() {
@@ -87,7 +115,7 @@ void PodLauncher::start(const job::TaskId& task, int attempt, cluster::Launch la
 }
 
 // There is no next master: the job ends with this one.
-void PodLauncher::adopt(const job::TaskId& task, int attempt, const base::Json&) {
+void PodLauncher::adopt(const job::TaskId& task, int attempt, const base::Json& /*handle*/) {
   emit(job::AgentEnded{
       task,
       attempt,
@@ -100,9 +128,11 @@ void PodLauncher::stop(const job::TaskId& task, int attempt, std::chrono::millis
 }
 
 void PodLauncher::on(const cluster::AgentAllocated& event) {
-  if (event.task == kRelayTask) return link_.begin(manifests_.pod_name(kRelayTask));
+  if (event.task == kRelayTask) {
+    return link_->begin(manifests_.pod_name(kRelayTask), kRelayPatience);
+  }
   // One of the gang has its place for good: so have all.
-  link_.open();
+  link_->open();
   hint(event.task);
   emit(event);
 }
@@ -113,10 +143,9 @@ void PodLauncher::on(const job::AgentEnded& event) {
   if (event.task != kRelayTask) {
     without_session_.erase(event.task);
     informed_.erase(event.task);
-    hints_.drop(event.task);
+    hints_->forget(manifests_.pod_name(event.task));
     return emit(event);
   }
-  link_.end();
   informed_.clear();
   manifests_.agents().master.reset();
   if (!is_cleared_) start_relay();
@@ -124,20 +153,27 @@ void PodLauncher::on(const job::AgentEnded& event) {
 
 void PodLauncher::on_relay(const job::Address& address) {
   manifests_.agents().master = address;
-  hints_.set_address(address);
+  hints_->set_address(address);
   for (const job::TaskId& task : without_session_) hint(task);
+}
+
+// Without it no agent comes to the master. Another pod may have more luck.
+void PodLauncher::on_relay_given_up(const base::Error& why) {
+  emit(cluster::TasksWarning{base::format(
+      "the relay of the job's agents does not answer, and is made anew: {}", why.message)});
+  pods_.tell_book(&PodBook::stop, kRelayTask, relays_, std::chrono::milliseconds(0));
 }
 
 // Its pod may have been made before the relay's address was known, or the relay be another one now.
 void PodLauncher::hint(const job::TaskId& task) {
   const bool is_needed = without_session_.contains(task) && !informed_.contains(task);
-  if (is_needed) hints_.add(task, manifests_.pod_name(task));
+  if (is_needed) hints_->tell(manifests_.pod_name(task), loop_.now() + kHintPatience);
 }
 
 bool PodLauncher::on_session_open(const job::TaskId& task) {
   without_session_.erase(task);
   informed_.insert(task);
-  hints_.drop(task);
+  hints_->forget(manifests_.pod_name(task));
   return true;
 }
 
@@ -150,7 +186,7 @@ void PodLauncher::on_session_lost(const job::TaskId& task,
 
 void PodLauncher::tell_waiting() {
   std::string words = pods_.book().waiting_for(loop_.now());
-  if (const std::string of_maps = maps_.waiting_for(); !of_maps.empty()) words = of_maps;
+  if (std::string of_maps = maps_.waiting_for(); !of_maps.empty()) words = std::move(of_maps);
   if (words != waiting_) emit(gang::ClusterWaiting{words});
   waiting_ = std::move(words);
   if (waiting_.empty() && without_session_.empty()) return;
@@ -160,8 +196,8 @@ void PodLauncher::tell_waiting() {
 void PodLauncher::clear(std::function<void(base::Result<>)> done) {
   is_cleared_ = true;
   waiting_timer_.reset();
-  hints_.clear();
-  link_.end();
+  hints_.reset();
+  link_.reset();
   maps_.end();
   pods_.clear(std::move(done));
 }

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -70,7 +70,9 @@ class PodLauncher final : public cluster::Launcher {
   void on(const RunLine&) {}
   void on(const job::Exited&) {}
   void on_owner(const Owner& owner);
+  void make_link(const base::Json& agent_config);
   void on_relay(const job::Address& address);
+  void on_relay_given_up(const base::Error& why);
   void hint(const job::TaskId& task);
   void tell_waiting();
   void emit(cluster::LaunchEvent event) { outbox_.tell(std::move(event)); }
@@ -79,19 +81,19 @@ class PodLauncher final : public cluster::Launcher {
 
   net::EventLoop& loop_;
   base::Logger& logger_;
+  Client& client_;
   const Options options_;
   net::Outbox<cluster::LaunchEvent> outbox_;
   Manifests manifests_;
   JobPods pods_;
   AgentPartMaps maps_;
-  RelayLink link_;
-  AgentHints hints_;
+  std::optional<RelayLink> link_;
+  std::optional<AgentHints> hints_;
   // Agents that are asked for, and have no session.
   std::set<job::TaskId> without_session_;
   // Those that know where the relay is.
   std::set<job::TaskId> informed_;
-  std::uint16_t master_port_ = 0;  // of this machine's loopback interface
-  int relays_ = 0;                 // started so far
+  int relays_ = 0;  // started so far
   bool has_begun_ = false;
   bool is_cleared_ = false;
   std::string waiting_;  // as it was told last

@@ -38,6 +38,10 @@ void RelayLink::begin(std::string pod, base::Duration patience) {
   timer_ = loop_.after(base::Duration(0), [this] { try_once(); });
 }
 
+void RelayLink::open() {
+  if (!std::exchange(is_open_, true) && is_up()) tunnel_->send(CarryFrame{});
+}
+
 void RelayLink::try_once() {
   tunnel_ = std::make_unique<ProvenTunnel>(
       loop_, client_, ProvenTunnel::Target{options_.name_space, pod_, options_.client_port},
@@ -53,20 +57,20 @@ void RelayLink::try_once() {
 
 void RelayLink::on_frame(const LinkFrame& frame) {
   heard_at_ = loop_.now();
-  const bool is_right =
-      std::visit(base::Overloaded{
-                     [this](const HereFrame& here) {
-                       if (!is_up()) on_here(here);
-                       return true;
-                     },
-                     [this](const base::OneOf<net::OpenFrame, net::StreamFrame> auto& each) {
-                       if (is_up()) relay_->on_frame(each);
-                       return is_up();
-                     },
-                     [](const AnswerFrame&) { return true; },
-                     [](const base::OneOf<PingFrame, HintFrame> auto&) { return false; },
-                 },
-                 frame);
+  const bool is_right = std::visit(
+      base::Overloaded{
+          [this](const HereFrame& here) {
+            if (!is_up()) on_here(here);
+            return true;
+          },
+          [this](const base::OneOf<net::OpenFrame, net::StreamFrame> auto& each) {
+            if (is_up()) relay_->on_frame(each);
+            return is_up();
+          },
+          [](const AnswerFrame&) { return true; },
+          [](const base::OneOf<CarryFrame, PingFrame, HintFrame> auto&) { return false; },
+      },
+      frame);
   if (is_right) return;
   tunnel_->end(base::Error{base::Code::kDataLoss, "the relay has sent what only a client sends"});
 }
@@ -77,6 +81,7 @@ void RelayLink::on_here(const HereFrame& frame) {
   relay_ = std::make_unique<net::Relay>(
       loop_, [this](const net::RelayFrame& each) { on_relay_frame(each); }, kMaxRelayed);
   relay_->connect_to([port = options_.master_port] { return net::connect_to_loopback(port); });
+  if (is_open_) tunnel_->send(CarryFrame{});
   callbacks_.on_up(*address);
 }
 

@@ -36,7 +36,8 @@ class RelayLink {
     std::uint16_t master_port = 0;  // of 127.0.0.1 here
   };
   struct Callbacks {
-    // Agents connect there from now on. May not call begin(), nor destroy the link.
+    // Agents connect there from now on, and wait until open(). May not call begin(), nor destroy
+    // the link.
     std::function<void(const job::Address& address)> on_up;
     // The stream has broken, and all connections with it; it is tried again.
     std::function<void(const base::Error& why)> on_down;
@@ -52,6 +53,9 @@ class RelayLink {
   // The relay is in this pod, which has a node. Each time that the stream is to be opened, it is
   // tried for so long. Where there was another pod, its connections break, and nothing is told.
   void begin(std::string pod, base::Duration patience);
+  // Agents reach the master from now on. Before, they wait at the relay, and it is known only where
+  // that is.
+  void open();
   [[nodiscard]] bool is_up() const { return relay_ != nullptr; }
 
  private:
@@ -67,6 +71,7 @@ class RelayLink {
   kubernetes::Client& client_;
   const Options options_;
   const Callbacks callbacks_;
+  bool is_open_ = false;
   std::string pod_;
   base::Duration patience_{};
   base::Instant tried_since_;
