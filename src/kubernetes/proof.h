@@ -30,7 +30,7 @@ class Proof {
 
   Proof(base::Secret secret, std::string_view greeting, Side side);
 
-  // What this side sends first; may be empty.
+  // The bytes that this side sends first; may be empty.
   [[nodiscard]] std::string begin() const;
   // Takes what comes, and gives what is to be sent now. kUnauthenticated: the other side does not
   // know the secret; kDataLoss: it speaks of something else. Nothing is to be sent then.

@@ -39,7 +39,7 @@ void ProvenStream::send_bytes(std::string_view bytes) {
     return end({base::Code::kResourceExhausted,
                 base::format("the client has not taken {} MiB", kMaxWaitingBytes >> 20U)});
   }
-  // Where some of it waits already, the socket takes nothing now.
+  // If some of it waits already, the socket takes nothing now.
   if (!writable_.active()) write();
 }
 

@@ -15,7 +15,7 @@
 
 namespace gangrun::kubernetes::node {
 
-// What waits to be sent where the other side does not read; more breaks the stream.
+// The most that waits to be sent where the other side does not read; more breaks the stream.
 inline constexpr std::size_t kMaxWaitingBytes = std::size_t{16} << 20U;
 
 // The pod's end of a stream to a port of its 127.0.0.1: a proof (kubernetes/proof.h), then frames.
@@ -34,7 +34,7 @@ class ProvenStream {
   ProvenStream(const ProvenStream&) = delete;
   ProvenStream& operator=(const ProvenStream&) = delete;
 
-  // For who takes it over, from on_proven on.
+  // The new owner's, from on_proven on.
   void set_callbacks(Callbacks callbacks);
 
   // Nothing happens where it is over.

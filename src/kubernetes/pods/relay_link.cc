@@ -119,7 +119,7 @@ void RelayLink::on_over(const base::Error& why) {
   timer_.reset();
   relay_.reset();
   tunnel_.reset();
-  // What is called may be the end of this.
+  // A callback may be the end of this.
   if (was_up) {
     tried_since_ = now;
     timer_ = loop_.after(base::Duration(0), [this] { try_once(); });

@@ -18,7 +18,7 @@
 
 namespace gangrun::kubernetes::pods {
 
-// How often the relay is asked for a sign of life, and how long it may be silent.
+// How often the relay has to give a sign of life, and how long it may be silent.
 inline constexpr base::Duration kRelayPing = base::seconds(3);
 inline constexpr base::Duration kRelaySilence = base::seconds(9);
 // Between two tries while nobody listens there yet (try_pause.h).

@@ -157,7 +157,7 @@ TEST_F(RelayLinkTest, ReadsNothingFromTheMasterWhileMuchWaits) {
   EXPECT_TRUE(until([&] { return sessions.size() == 2; }));
   (void)taken_frames(pod);
   pod.queued_bytes = kEnoughWaiting + 1;
-  // The queue is looked at after each frame.
+  // The link looks at its queue after each frame.
   ASSERT_EQ(::send(sessions[0].get(), "a", 1, 0), 1);
   EXPECT_TRUE(until([&] { return pod.sent.find("da") != std::string::npos; }));
   ASSERT_EQ(::send(sessions[1].get(), "b", 1, 0), 1);
