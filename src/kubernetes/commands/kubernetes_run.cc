@@ -62,6 +62,9 @@ Result<std::vector<Json>> shown_manifests(const pods::Manifests& manifests, bool
   for (Json& object : manifests.objects(nobody)) all.push_back(std::move(object));
   GANGRUN_ASSIGN(std::vector<Json> pods, first_pods(manifests, nobody));
   std::move(pods.begin(), pods.end(), std::back_inserter(all));
+  if (manifests.input().agents) {
+    all.push_back(manifests.relay({.attempt = 1, .environment = {}}, nobody));
+  }
   for (Json& object : all) {
     if (object.value("kind", "") == "Secret") hide_values(object);
     if (object.contains("metadata")) object["metadata"].erase("ownerReferences");
@@ -149,6 +152,7 @@ Result<> check_by_server(const kubernetes::Access& access, const pods::Manifests
 void tell_of_pods(const pods::Manifests& manifests, const client::RunOptions& options,
                   client::Context& context) {
   context.console.error(pods::where_pods_work(manifests));
+  if (manifests.input().agents) return context.console.error(pods::how_agents_come(manifests));
   context.console.error(pods::what_pods_lack());
   const std::string begin = options.detach ? "" : pods::when_pods_begin(manifests);
   if (!begin.empty()) context.console.error(begin);

@@ -51,6 +51,15 @@ std::string what_pods_lack() {
          "result and no figures";
 }
 
+std::string how_agents_come(const Manifests& manifests) {
+  const AgentParts& parts = *manifests.input().agents->parts;
+  return base::format(
+      "an agent runs beside each command. It comes by the config maps {}* of the namespace ({} of "
+      "at most 1 MiB), which all jobs with this version share and which go with the last of them; "
+      "one more pod relays to this client",
+      base::format("gangrun-{}-", parts.digest()), parts.map_count());
+}
+
 std::string when_pods_begin(const Manifests& manifests) {
   const bool is_held = manifests.input().gang_scheduling == GangScheduling::kHold;
   if (!is_held || gang_of(manifests.input().spec).size() < 2) return {};
