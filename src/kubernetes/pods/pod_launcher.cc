@@ -57,7 +57,11 @@ JobPods::Callbacks PodLauncher::pod_callbacks() {
 }
 
 AgentPartMaps::Callbacks PodLauncher::map_callbacks() {
-  return {.on_ready = [this] { pods_.more_is_ready(); },
+  return {.on_ready =
+              [this] {
+                has_maps_ = true;
+                pods_.more_is_ready();
+              },
           .on_gone = [this](const std::string& sentence,
                             job::Reason reason) { pods_.give_up(sentence, reason); },
           .is_checked = options_.is_checked,
@@ -77,19 +81,18 @@ void PodLauncher::make_link(const base::Json& agent_config) {
   const std::string& name_space = manifests_.input().name_space;
   // As the master serves it on this machine.
   const int port = value_at(agent_config, {"master_port"}).get<int>();
-  link_.emplace(
-      loop_, client_,
-      RelayLink::Options{.name_space = name_space,
-                         .client_port = kRelayClientPort,
-                         .token = manifests_.agents().token,
-                         .master_port = static_cast<std::uint16_t>(port)},
-      RelayLink::Callbacks{
-          .on_up = [this](const job::Address& address) { on_relay(address); },
-          .on_down =
-              [this](const base::Error& why) {
-                logger_.warning("the connection to the relay broke: {}", why.message);
-              },
-          .on_given_up = [this](const base::Error& why) { on_relay_given_up(why); }});
+  link_.emplace(loop_, client_,
+                RelayLink::Options{.name_space = name_space,
+                                   .client_port = kRelayClientPort,
+                                   .token = manifests_.agents().token,
+                                   .master_port = static_cast<std::uint16_t>(port)},
+                RelayLink::Callbacks{
+                    .on_up = [this](const job::Address& address) { on_relay(address); },
+                    .on_down =
+                        [this](const base::Error& why) {
+                          logger_.warning("the connection to the relay broke: {}", why.message);
+                        },
+                    .on_given_up = [this](const base::Error& why) { on_relay_given_up(why); }});
   hints_.emplace(loop_, client_, logger_,
                  AgentHints::Options{
                      .name_space = name_space,
@@ -186,7 +189,7 @@ void PodLauncher::on_session_lost(const job::TaskId& task,
 
 void PodLauncher::tell_waiting() {
   std::string words = pods_.book().waiting_for(loop_.now());
-  if (std::string of_maps = maps_.waiting_for(); !of_maps.empty()) words = std::move(of_maps);
+  if (!has_maps_) words = maps_.waiting_for();
   if (words != waiting_) emit(gang::ClusterWaiting{words});
   waiting_ = std::move(words);
   if (waiting_.empty() && without_session_.empty()) return;

@@ -95,6 +95,7 @@ class PodLauncher final : public cluster::Launcher {
   std::set<job::TaskId> informed_;
   int relays_ = 0;  // started so far
   bool has_begun_ = false;
+  bool has_maps_ = false;
   bool is_cleared_ = false;
   std::string waiting_;  // as it was told last
   net::Timer waiting_timer_;

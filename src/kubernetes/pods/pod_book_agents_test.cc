@@ -1,0 +1,137 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kubernetes/pods/pod_book.h"
+#include "kubernetes/pods/pod_book_driver.h"
+
+// Pods whose first process is an agent.
+namespace gangrun::kubernetes::pods {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+PodBook::Options with_agents() {
+  PodBook::Options options = BookDriver::options();
+  options.has_agents = true;
+  return options;
+}
+
+// Both have a node, and run.
+void complete(BookDriver& driver) {
+  driver.begin({kWorker0, kWorker1});
+  driver.created(kWorker0, "a1");
+  driver.created(kWorker1, "b1");
+  driver.start(kWorker0);
+  driver.start(kWorker1);
+  (void)driver.words();
+}
+
+TEST(PodBookAgents, AreThereWhenAllOfTheGangHaveANode) {
+  BookDriver driver(with_agents());
+  driver.begin({kWorker0, kWorker1, kBoard});
+  EXPECT_THAT(driver.words(),
+              ElementsAre("create tensorboard:0#1", "create worker:0#1", "create worker:1#1"));
+  driver.created(kWorker0, "a1");
+  driver.created(kWorker1, "b1");
+  driver.created(kBoard, "c1");
+  driver.start(kWorker0);
+  EXPECT_THAT(driver.words(), ElementsAre("started worker:0#1 on n1"));
+  // Who is not of the gang is there when its own pod is.
+  driver.place(kBoard);
+  EXPECT_THAT(driver.words(), ElementsAre("allocated tensorboard:0"));
+  driver.place(kWorker1);
+  EXPECT_THAT(driver.words(), ElementsAre("allocated worker:0", "allocated worker:1"));
+  driver.start(kWorker1);
+  // No log is followed.
+  EXPECT_THAT(driver.words(), ElementsAre("started worker:1#1 on n1"));
+  driver.pass(minutes(20));
+  EXPECT_THAT(driver.words(), IsEmpty());
+}
+
+TEST(PodBookAgents, WhatIsGivenBackWasNeverThere) {
+  BookDriver driver(with_agents());
+  driver.begin({kWorker0, kWorker1});
+  driver.created(kWorker0, "a1");
+  driver.created(kWorker1, "b1");
+  driver.start(kWorker0);
+  (void)driver.words();
+  driver.pass(minutes(1));
+  EXPECT_THAT(driver.words(), Contains(HasSubstr("1 of 2 pods got a node")));
+  driver.pod(kWorker0).is_deleting = true;
+  driver.exit(kWorker0, 143);
+  driver.gone(kWorker0);
+  driver.gone(kWorker1);
+  driver.pass(seconds(1));
+  driver.created(kWorker0, "a2");
+  driver.created(kWorker1, "b2");
+  (void)driver.words();
+  driver.start(kWorker0);
+  driver.start(kWorker1);
+  EXPECT_THAT(driver.words(),
+              ElementsAre("allocated worker:0", "allocated worker:1", "started worker:1#1 on n1"));
+}
+
+TEST(PodBookAgents, OneThatEndsTakesItsSlotWithIt) {
+  BookDriver driver(with_agents());
+  complete(driver);
+  driver.pod(kWorker0).task.message = "gangrun-loader: the program is for another processor";
+  driver.exit(kWorker0, 125);
+  EXPECT_THAT(driver.words(),
+              ElementsAre("ended worker:0: lost its agent, which exited with status 125: "
+                          "\"gangrun-loader: the program is for another processor\" (counts)",
+                          "delete worker:0 a1 0s"));
+  // The next one has the name when it is free, and finds the others there.
+  driver.book().start(kWorker0, 2, driver.now());
+  driver.run(kWorker0, 2);
+  EXPECT_THAT(driver.words(), IsEmpty());
+  driver.gone(kWorker0);
+  EXPECT_THAT(driver.words(), ElementsAre("create worker:0#2"));
+  driver.created(kWorker0, "a2", 2);
+  driver.place(kWorker0);
+  EXPECT_THAT(driver.words(), ElementsAre("allocated worker:0"));
+}
+
+TEST(PodBookAgents, AnEvictionIsNobodysFault) {
+  BookDriver driver(with_agents());
+  complete(driver);
+  driver.pod(kWorker1).disruption = "EvictionByEvictionAPI";
+  driver.pod(kWorker1).disruption_message = "a drain";
+  driver.deleted(kWorker1);
+  driver.exit(kWorker1, 143);
+  driver.gone(kWorker1);
+  EXPECT_THAT(driver.words(), Contains(HasSubstr("ended worker:1: was evicted")));
+  EXPECT_THAT(driver.words(), IsEmpty());
+}
+
+TEST(PodBookAgents, OneThatIsStoppedEndsWhenItsPodIsGone) {
+  BookDriver driver(with_agents());
+  complete(driver);
+  driver.stop(kWorker0, 30);
+  EXPECT_THAT(driver.words(), ElementsAre("delete worker:0 a1 30s"));
+  driver.pod(kWorker0).is_deleting = true;
+  driver.exit(kWorker0, 0);
+  EXPECT_THAT(driver.words(), ElementsAre("delete worker:0 a1 0s"));
+  driver.gone(kWorker0);
+  EXPECT_THAT(driver.words(), ElementsAre("ended worker:0: was stopped"));
+}
+
+TEST(PodBookAgents, TheGangWaitsForThem) {
+  BookDriver driver(with_agents());
+  driver.begin({kWorker0, kWorker1});
+  driver.created(kWorker0, "a1");
+  driver.created(kWorker1, "b1");
+  driver.pod(kWorker0).unschedulable = "no node";
+  driver.show(kWorker0);
+  (void)driver.words();
+  driver.pass(minutes(60));
+  for (const std::string& word : driver.words()) EXPECT_THAT(word, testing::StartsWith("events"));
+  EXPECT_THAT(driver.book().waiting_for(driver.now()), HasSubstr("no node"));
+}
+
+}  // namespace
+}  // namespace gangrun::kubernetes::pods
