@@ -125,7 +125,9 @@ std::vector<std::uint16_t> Agent::more_ports() const {
 // Without it, the agent goes on as long as its master stays where it is, and nobody gets a tunnel.
 // Beside its master, which comes back to the same socket, it is made when somebody asks for it.
 void Agent::serve_control() {
-  if (config_.socket_path.empty() || config_.serves_tunnels) listen_control(config_.host);
+  if (config_.socket_path.empty() || config_.serves_tunnels) {
+    listen_control(config_.in_pod ? kLoopback : config_.host);
+  }
 }
 
 void Agent::listen_control(const std::string& host) {
@@ -213,7 +215,7 @@ void Agent::open_session(const net::Endpoint& endpoint) {
   identity.address_reason = config_.host_reason;
   identity.control = control_address_;
   identity.sends_last_line_only = config_.sends_last_line_only;
-  if (config_.waits_for_gang) identity.first_contact = wait_for_gang();
+  if (config_.in_pod) identity.first_contact = wait_for_gang();
   session_ = std::make_unique<wire::AgentSession>(loop_, endpoint, config_.secret, identity,
                                                   std::move(callbacks));
   session_->open();
@@ -270,7 +272,7 @@ base::Result<> Agent::start_run(const wire::StartMessage& message) {
   const auto log_limit = static_cast<std::uint64_t>(config_.spec.log_limit_mib.value_or(0)) << 20U;
   return run_->start(
       std::move(processes),
-      {.prefix = config_.logs_to_output ? std::string() : config_.log_prefix, .limit = log_limit});
+      {.prefix = config_.in_pod ? std::string() : config_.log_prefix, .limit = log_limit});
 }
 
 // Each run has its own, at its own port: what an earlier one has asked or put is not its affair.

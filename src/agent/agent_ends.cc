@@ -127,9 +127,8 @@ void Agent::lose_result(std::string_view why) {
 // Among the task's own lines, for who reads its log and for who follows the job.
 void Agent::tell_in_log(const std::string& line) {
   const std::string path = config_.log_prefix + ".err";
-  const auto file = config_.logs_to_output
-                        ? own_output(true)
-                        : base::open_file(path, O_WRONLY | O_APPEND | O_CREAT, 0600);
+  const auto file = config_.in_pod ? own_output(true)
+                                   : base::open_file(path, O_WRONLY | O_APPEND | O_CREAT, 0600);
   const auto written =
       file.ok() ? base::write_all(file->get(), line + "\n", path) : base::Result<>(file.error());
   if (!written.ok()) logger_.warning("{}: {}", line, written.error().message);

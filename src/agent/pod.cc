@@ -59,8 +59,7 @@ base::Result<wire::AgentConfig> agent_config_of(const PodWords& words) {
   ::unsetenv(kubernetes::kPodAddressVariable);
   config.host_reason.clear();
   config.log_prefix = cluster::log_prefix(words.folder, words.task);
-  config.waits_for_gang = true;
-  config.logs_to_output = true;
+  config.in_pod = true;
   config.place_tells_end = true;
   if (words.master) {
     config.master_host = words.master->host;

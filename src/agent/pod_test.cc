@@ -97,7 +97,7 @@ TEST_F(PodConfig, IsTheJobsWithWhatIsThePodsOwn) {
   EXPECT_EQ(config->host, "10.1.2.3");
   EXPECT_EQ(config->log_prefix, "/run/worker-1");
   EXPECT_EQ(config->working_folder, std::filesystem::current_path().string());
-  EXPECT_TRUE(config->logs_to_output);
+  EXPECT_TRUE(config->in_pod);
   EXPECT_EQ(config->master_host, "");
   EXPECT_EQ(config->fingerprint, "ab");
   // That is no business of the task.

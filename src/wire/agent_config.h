@@ -45,11 +45,10 @@ struct AgentConfig {
   bool is_fed = false;
   // Whether users who want a tunnel are elsewhere, though the master is reached by a socket.
   bool serves_tunnels = false;
-  // Whether its place keeps it from the master until its whole gang has a place.
-  bool waits_for_gang = false;
-  // Whether the task's output goes to the agent's own, and to no file: whoever runs the agent keeps
-  // that.
-  bool logs_to_output = false;
+  // Whether the agent is the first process of a pod. Then it may wait for its master until its
+  // whole gang has a place, whoever comes to it comes by the pod's loopback interface, and the
+  // task's output goes to the agent's own, which is the pod's log, and to no file.
+  bool in_pod = false;
   // Whether the master has no use for the task's lines but the last one: they come another way.
   bool sends_last_line_only = false;
   // The GPUs that are this task's alone; absent where who starts the agent gives none out.
@@ -57,18 +56,17 @@ struct AgentConfig {
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
-    return std::tuple(
-        GANGRUN_EACH(base::row, AgentConfig, job_id, spec, task, attempt, secret, host, host_reason,
-                     working_folder, log_prefix),
-        base::row_if_set("socket_path", &AgentConfig::socket_path),
-        base::row_when(is_by_tls, "master_host", &AgentConfig::master_host),
-        base::row_when(is_by_tls, "master_port", &AgentConfig::master_port),
-        base::row_when(is_by_tls, "fingerprint", &AgentConfig::fingerprint),
-        base::row_if_set("words_file", &AgentConfig::words_file),
-        base::row("wanted_port", &AgentConfig::wanted_port),
-        GANGRUN_EACH(base::row_if_set, AgentConfig, place_tells_end, is_fed, serves_tunnels,
-                     waits_for_gang, logs_to_output, sends_last_line_only),
-        base::row("gpus", &AgentConfig::gpus));
+    return std::tuple(GANGRUN_EACH(base::row, AgentConfig, job_id, spec, task, attempt, secret,
+                                   host, host_reason, working_folder, log_prefix),
+                      base::row_if_set("socket_path", &AgentConfig::socket_path),
+                      base::row_when(is_by_tls, "master_host", &AgentConfig::master_host),
+                      base::row_when(is_by_tls, "master_port", &AgentConfig::master_port),
+                      base::row_when(is_by_tls, "fingerprint", &AgentConfig::fingerprint),
+                      base::row_if_set("words_file", &AgentConfig::words_file),
+                      base::row("wanted_port", &AgentConfig::wanted_port),
+                      GANGRUN_EACH(base::row_if_set, AgentConfig, place_tells_end, is_fed,
+                                   serves_tunnels, in_pod, sends_last_line_only),
+                      base::row("gpus", &AgentConfig::gpus));
   }
   // Whether the job has the task.
   [[nodiscard]] base::Result<> complete() const;

@@ -26,6 +26,7 @@ base::Result<std::unique_ptr<client::TaskWay>> PodWay::make(
   pods::ManifestInput input;
   input.spec = spec;
   input.job_id = job;
+  way->has_agent_ = pods::has_agents(spec);
   way->owner_.name = pods::owner_name(input);
   GANGRUN_ASSIGN(way->client_,
                  kubernetes_client(loop, *way->logger_, context, pods::kubernetes_of(spec)));
@@ -101,8 +102,14 @@ base::Result<std::string> PodWay::take(const job::TaskStatus* task,
   return base::format("its pod {} is {}", pod.name, pod.is_deleting ? "Terminating" : pod.phase);
 }
 
-base::Result<net::Endpoint> PodWay::to_agent(const client::TaskAgent& /*agent*/) {
+// The agent listens at its pod's loopback interface, to which the forwarder leads.
+base::Result<net::Endpoint> PodWay::to_agent(const client::TaskAgent& agent) {
   const pods::PodFacts* pod = running_pod();
+  if (has_agent_) {
+    if (pod == nullptr) return base::unavailable("its pod does not run");
+    forwarder_->set_target(PodPort{pod->name, agent.port});
+    return net::Endpoint::on_tls("127.0.0.1", port_, agent.fingerprint);
+  }
   const std::string name = pod == nullptr ? std::string("POD") : pod->name;
   return base::Error{base::Code::kFailedPrecondition,
                      base::format("it is in a pod, which has no agent; kubectl exec runs a command "

@@ -30,10 +30,10 @@ class PodWay final : public client::TaskWay {
       const std::string& job, const job::TaskId& task, std::uint16_t port,
       std::function<void(const base::Error&)> on_broken);
 
-  [[nodiscard]] bool has_agent() const override { return false; }
+  [[nodiscard]] bool has_agent() const override { return has_agent_; }
   base::Result<std::string> take(const job::TaskStatus* task,
                                  const base::Result<client::TaskAgent>& agent) override;
-  // Always an error, which says what to use in its place.
+  // Where the job has no agents an error, which says what to use in their place.
   base::Result<net::Endpoint> to_agent(const client::TaskAgent& agent) override;
   [[nodiscard]] std::uint16_t port() const override { return port_; }
   void try_once(std::function<void(base::Result<>)> done) override {
@@ -48,6 +48,7 @@ class PodWay final : public client::TaskWay {
 
   const std::unique_ptr<base::Logger> logger_ =
       base::stderr_logger("gangrun open", base::LogLevel::kWarning);
+  bool has_agent_ = false;
   std::uint16_t port_ = 0;
   std::uint16_t task_port_ = 0;  // 0: not known yet
   pods::Owner owner_;
