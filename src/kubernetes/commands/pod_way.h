@@ -11,6 +11,7 @@
 #include "job/spec.h"
 #include "kubernetes/client.h"
 #include "kubernetes/commands/pod_forwarder.h"
+#include "kubernetes/pods/owner.h"
 #include "kubernetes/pods/pod_facts.h"
 #include "net/event_loop.h"
 
