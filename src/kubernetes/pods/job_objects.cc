@@ -187,7 +187,7 @@ void JobObjects::on_owner(const base::Json& job, bool is_new) {
     clock_.found(job);
   }
   renew_timer_ = loop_.after(is_new ? renewal_ : std::chrono::seconds(0), [this] { renew(); });
-  callbacks_.on_owner();
+  if (callbacks_.on_owner) callbacks_.on_owner();
   make_rest();
 }
 

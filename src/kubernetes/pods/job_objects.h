@@ -43,8 +43,8 @@ bool is_lease_over(const base::Json& job);
 class JobObjects {
  public:
   struct Callbacks {
-    std::function<void()> on_owner;  // the owner is there, and nothing else yet
-    std::function<void()> on_ready;  // all is there
+    std::function<void()> on_owner{};  // the owner is there, and nothing else yet
+    std::function<void()> on_ready;    // all is there
     // It never will be, or is not any more.
     std::function<void(const std::string& sentence, job::Reason reason)> on_gone;
     // Somebody has deleted the owner: the cluster removes all that is left.
