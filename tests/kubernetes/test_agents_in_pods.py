@@ -1,0 +1,84 @@
+"""Pods with an agent beside each command: what holds there as it does on other places."""
+
+import json
+import pathlib
+
+import pytest
+from kubernetes.jobs import SLEEPER
+from waiting import wait_until
+
+AGENTS = ("--agents", "config_maps")
+BUSYBOX = "localhost/busybox:1"
+# Fails in its first run, and says in each which pod and run it is.
+FAILS_ONCE = ("sh", "-c", "echo run $GANGRUN_RESTARTS in $(hostname) of $GANGRUN_TASK_INDEX; [ $GANGRUN_RESTARTS -gt 0 ] || exit 3")
+
+
+def maps(jobs):
+    return jobs.kubectl.names("configmap", selector="gangrun/parts")
+
+
+@pytest.mark.gate
+def test_a_gang_with_agents_starts_together_and_leaves_nothing(jobs):
+    jobs.image = BUSYBOX
+    say = ("sh", "-c", "echo $GANGRUN_CLUSTER_SPEC; echo trouble >&2; cat /proc/1/cmdline | tr '\\0' ' '")
+    done = jobs.run(*AGENTS, "-r", "worker:2", "--", *say)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = jobs.lines()
+    spec = json.loads(next(line for line in lines if "{" in line).split(" | ", 1)[1])
+    assert len({address.rsplit(":", 1)[0] for address in spec["worker"]}) == 2, "two pods, with an address each"
+    assert sum("gangrun-agent pod --task worker:" in line for line in lines) == 2, "the agent is process 1"
+    assert jobs.left() == []
+    # They go with the last job.
+    wait_until(lambda: maps(jobs) == [], lambda: f"the end of {maps(jobs)}")
+
+
+def test_a_failed_gang_restarts_in_its_pods(jobs):
+    jobs.image = BUSYBOX
+    jobs.write("job.yaml", json.dumps({
+        "on": "kubernetes", "image": BUSYBOX, "command": list(FAILS_ONCE), "tasks": {"worker": {"instances": 2, "memory": "32m"}},
+        "restarts": 1, "kubernetes": {"namespace": jobs.kubectl.namespace, "agents": "config_maps"}}))
+    with jobs.running("run", "job.yaml", program="gangrun") as client:
+        seen = set()
+
+        def ended():
+            seen.update((pod["metadata"]["name"], pod["metadata"]["uid"]) for pod in jobs.kubectl.json("get", "pods")
+                        if not pod["metadata"]["name"].endswith("-relay"))
+            return client.poll() is not None
+
+        wait_until(ended, "the end of the job", pause_s=0.1)
+    assert client.returncode == 0, jobs.status()
+    assert len(seen) == 2, "no pod was made again"
+    assert sorted(line.split(" in ")[0].split("| ")[1] for line in jobs.lines()) == ["run 0", "run 0", "run 1", "run 1"]
+
+
+def test_a_stop_takes_as_long_as_the_command_needs(jobs):
+    """A shell as process 1 ignored SIGTERM, and took the whole grace."""
+    jobs.image = BUSYBOX
+    with jobs.running(*AGENTS, "-r", "worker:2", "--", "sh", "-c", "echo here; tail -f /dev/null & wait") as client:
+        jobs.wait_for_running(2)
+        assert jobs.order("kill", "last").returncode == 0
+        assert client.wait(15) == 5
+    assert jobs.left() == []
+
+
+def test_exec_stacks_and_values(jobs):
+    jobs.image = BUSYBOX
+    with jobs.running(*AGENTS, "-r", "worker:2", "--", *SLEEPER) as client:
+        jobs.wait_for_running(2)
+        told = jobs.order("exec", "last", "worker:1", "--", "sh", "-c", "echo $GANGRUN_TASK_INDEX $(hostname)")
+        assert told.returncode == 0 and told.stdout.startswith("1 "), told
+        shown = jobs.order("stacks", "last", "--json")
+        assert shown.returncode == 0, shown
+        assert jobs.order("kill", "last").returncode == 0
+        assert client.wait(60) == 5
+
+
+def test_who_reads_pods_and_config_maps_learns_no_secret(jobs):
+    jobs.image = BUSYBOX
+    with jobs.running(*AGENTS, "-r", "worker:1", "--", *SLEEPER) as client:
+        jobs.wait_for_running(1)
+        (secret,) = (folder / "secret" for folder in pathlib.Path(jobs.environment["GANGRUN_HOME"]).glob("jobs/*"))
+        shown = jobs.kubectl.run("get", "pods,configmaps,jobs,services", "-o", "json").stdout
+        assert secret.read_text().strip() not in shown
+        assert jobs.order("kill", "last").returncode == 0
+        assert client.wait(60) == 5
