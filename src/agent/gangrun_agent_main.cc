@@ -31,7 +31,7 @@
 #include "job/last_words.h"
 #include "job/spec_names.h"
 #include "kubernetes/node/hint_door.h"
-#include "kubernetes/node/relay_main.h"
+#include "kubernetes/node/relay_program.h"
 #include "net/event_loop.h"
 #include "net/hosts.h"
 #include "process/container_remover.h"

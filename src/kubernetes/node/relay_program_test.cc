@@ -1,4 +1,4 @@
-#include "kubernetes/node/relay_main.h"
+#include "kubernetes/node/relay_program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
