@@ -36,7 +36,7 @@ def test_a_failed_gang_restarts_in_its_pods(jobs):
     jobs.image = BUSYBOX
     jobs.write("job.yaml", json.dumps({
         "on": "kubernetes", "image": BUSYBOX, "command": list(FAILS_ONCE), "tasks": {"worker": {"instances": 2, "memory": "32m"}},
-        "restarts": 1, "kubernetes": {"namespace": jobs.kubectl.namespace, "agents": "config_maps"}}))
+        "restarts": {"scope": "gang", "max": 2}, "kubernetes": {"namespace": jobs.kubectl.namespace, "agents": "config_maps"}}))
     with jobs.running("run", "job.yaml", program="gangrun") as client:
         seen = set()
 
