@@ -65,7 +65,7 @@ base::Result<wire::AgentConfig> agent_config_of(const PodWords& words) {
     config.master_host = words.master->host;
     config.master_port = words.master->port;
   }
-  // That of the image, or what its pod sets.
+  // The image has it, or the pod sets it.
   std::error_code failed;
   config.working_folder = std::filesystem::current_path(failed).string();
   if (failed) return base::from_errno(failed.value(), "the working folder");

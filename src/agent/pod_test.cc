@@ -100,7 +100,7 @@ TEST_F(PodConfig, IsTheJobsWithWhatIsThePodsOwn) {
   EXPECT_TRUE(config->in_pod);
   EXPECT_EQ(config->master_host, "");
   EXPECT_EQ(config->fingerprint, "ab");
-  // That is no business of the task.
+  // The task has no business with it.
   EXPECT_EQ(::getenv("GANGRUN_POD_IP"), nullptr);
 }
 

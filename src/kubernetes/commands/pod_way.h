@@ -34,7 +34,7 @@ class PodWay final : public client::TaskWay {
   [[nodiscard]] bool has_agent() const override { return has_agent_; }
   base::Result<std::string> take(const job::TaskStatus* task,
                                  const base::Result<client::TaskAgent>& agent) override;
-  // Where the job has no agents an error, which says what to use in their place.
+  // An error where the job has no agents: it says what to use in their place.
   base::Result<net::Endpoint> to_agent(const client::TaskAgent& agent) override;
   [[nodiscard]] std::uint16_t port() const override { return port_; }
   void try_once(std::function<void(base::Result<>)> done) override {

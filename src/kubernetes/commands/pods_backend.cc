@@ -4,7 +4,6 @@
 #include <random>
 #include <utility>
 
-#include "agents/agents.h"
 #include "base/format.h"
 #include "kubernetes/commands/kubernetes_access.h"
 #include "kubernetes/commands/kubernetes_checks.h"

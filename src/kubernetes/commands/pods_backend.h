@@ -33,7 +33,7 @@ class PodsBackend final : public host::Backend {
                        const std::function<bool()>& is_left) override;
 
  private:
-  // What there is of the job on the cluster, and how all of it is taken away.
+  // The job's objects on the cluster, and how all of them are taken away.
   struct Pods {
     std::function<void(std::function<void(base::Result<>)> done)> clear;
     std::function<std::string()> left;

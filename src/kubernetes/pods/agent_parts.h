@@ -17,8 +17,6 @@ namespace gangrun::kubernetes::pods {
 inline constexpr const char* kPartsLabel = "gangrun/parts";
 // The folder of a container in which the loader finds the parts beside itself.
 inline constexpr const char* kAgentFolder = "/gangrun/agent";
-// The loader's word for memory, in which it puts the agent instead of a folder.
-inline constexpr const char* kAgentInMemory = "memory";
 // The API server's own limit for the values of one config map; the keys do not count.
 inline constexpr std::size_t kMaxPartBytes = std::size_t{1} << 20U;
 inline constexpr std::size_t kMaxPartMaps = 64;
@@ -47,7 +45,7 @@ class AgentParts {
   [[nodiscard]] base::Json volume() const;
   [[nodiscard]] static base::Json mount();
   // A container's command that runs the agent as a program with this name and these arguments.
-  // `where`: kAgentInMemory, or a folder of the container that takes programs.
+  // `where`: "memory", or a folder of the container that takes programs.
   [[nodiscard]] base::Json command(const std::string& where, const std::string& name,
                                    const std::vector<std::string>& arguments) const;
 

@@ -178,7 +178,7 @@ TEST(AgentParts, AreAFolderOfTheContainer) {
 
 TEST(AgentParts, TheLoaderIsToldWhichAgentItRuns) {
   const AgentParts parts = small_parts();
-  EXPECT_EQ(parts.command(kAgentInMemory, "gangrun-agent", {"pod", "--task", "worker:3"}),
+  EXPECT_EQ(parts.command("memory", "gangrun-agent", {"pod", "--task", "worker:3"}),
             (Json{"/gangrun/agent/loader", sha256("the agent"), "memory", "gangrun-agent", "pod",
                   "--task", "worker:3"}));
   // Kubernetes would put a variable there.

@@ -11,8 +11,8 @@
 #include "job/task_id.h"
 #include "kubernetes/pods/agent_parts.h"
 
-// What pods have in them where an agent of ours runs each task's command: the parts of the agent,
-// the job's configuration in a Secret, and a folder to write to.
+// Pods with an agent of ours that runs each task's command have in them the parts of the agent, the
+// job's configuration in a Secret, and a folder to write to.
 namespace gangrun::kubernetes::pods {
 
 struct ManifestInput;
@@ -21,15 +21,16 @@ struct Owner;
 // The relay of a job's agents is a pod beside those of its tasks. No task type has such a name.
 inline const job::TaskId kRelayTask{"relay pod", 0};
 inline constexpr const char* kRelayContainer = "relay";
-// Where the relay listens for agents, and for its client at 127.0.0.1; and where an agent does.
+// The ports at which the relay listens for agents, and for its client at 127.0.0.1; and that of an
+// agent, which is at 127.0.0.1 too.
 inline constexpr std::uint16_t kRelayPort = 17400;
 inline constexpr std::uint16_t kRelayClientPort = 17401;
 inline constexpr std::uint16_t kHintPort = 17402;
 
-// What the pods of a job with agents are made of.
+// The pods of a job with agents are made of this.
 struct AgentPods {
   std::shared_ptr<const AgentParts> parts;
-  // What all agents are told, and the relay's token. Both are secret.
+  // The configuration of all agents, and the relay's token. Both are secret.
   base::Secret config{};
   base::Secret token{};
   // The way to the master; none: agents are told when they run.

@@ -71,7 +71,7 @@ class Manifests {
   static base::Result<Manifests> make(ManifestInput input);
 
   [[nodiscard]] const ManifestInput& input() const { return input_; }
-  // For what is known only later.
+  // Some of it is known only later.
   [[nodiscard]] AgentPods& agents() { return *input_.agents; }
   [[nodiscard]] std::string pod_name(const job::TaskId& task) const;
   [[nodiscard]] job::Address address_of(const job::TaskId& task) const;

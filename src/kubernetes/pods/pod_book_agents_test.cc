@@ -41,7 +41,7 @@ TEST(PodBookAgents, AreThereWhenAllOfTheGangHaveANode) {
   driver.created(kBoard, "c1");
   driver.start(kWorker0);
   EXPECT_THAT(driver.words(), ElementsAre("started worker:0#1 on n1"));
-  // Who is not of the gang is there when its own pod is.
+  // The board is not of the gang: it is there when its own pod is.
   driver.place(kBoard);
   EXPECT_THAT(driver.words(), ElementsAre("allocated tensorboard:0"));
   driver.place(kWorker1);

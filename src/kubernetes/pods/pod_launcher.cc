@@ -15,7 +15,9 @@ namespace {
 constexpr base::Duration kRelayPatience = std::chrono::minutes(10);
 // The same for an agent.
 constexpr base::Duration kHintPatience = std::chrono::minutes(10);
-// Words for what is waited for are made anew so often, while there are any.
+// Between two looks at the config maps, while pods are waited for.
+constexpr base::Duration kLookAtMaps = std::chrono::seconds(10);
+// Words for what is waited for are told so often, while there are any.
 constexpr base::Duration kTellWaiting = std::chrono::seconds(1);
 
 PodBook::Options options_with_agents(const Manifests& manifests, std::function<double()> random) {
@@ -60,6 +62,7 @@ AgentPartMaps::Callbacks PodLauncher::map_callbacks() {
   return {.on_ready =
               [this] {
                 has_maps_ = true;
+                look_at_maps_at_ = loop_.now() + kLookAtMaps;
                 pods_.more_is_ready();
               },
           .on_gone = [this](const std::string& sentence,
@@ -163,7 +166,7 @@ void PodLauncher::on_relay(const job::Address& address) {
 // Without it no agent comes to the master. Another pod may have more luck.
 void PodLauncher::on_relay_given_up(const base::Error& why) {
   emit(cluster::TasksWarning{base::format(
-      "the relay of the job's agents does not answer, and is made anew: {}", why.message)});
+      "the relay of the job's agents does not answer, and is replaced: {}", why.message)});
   pods_.tell_book(&PodBook::stop, kRelayTask, relays_, std::chrono::milliseconds(0));
 }
 
@@ -192,8 +195,16 @@ void PodLauncher::tell_waiting() {
   if (!has_maps_) words = maps_.waiting_for();
   if (words != waiting_) emit(gang::ClusterWaiting{words});
   waiting_ = std::move(words);
+  look_at_maps();
   if (waiting_.empty() && without_session_.empty()) return;
   waiting_timer_ = loop_.after(kTellWaiting, [this] { tell_waiting(); });
+}
+
+// A pod may wait for a map that the collector has removed just before this job was its owner.
+void PodLauncher::look_at_maps() {
+  if (!has_maps_ || loop_.now() < look_at_maps_at_) return;
+  look_at_maps_at_ = loop_.now() + kLookAtMaps;
+  maps_.check_again([] {});
 }
 
 void PodLauncher::clear(std::function<void(base::Result<>)> done) {

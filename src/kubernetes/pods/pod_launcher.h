@@ -75,6 +75,7 @@ class PodLauncher final : public cluster::Launcher {
   void on_relay_given_up(const base::Error& why);
   void hint(const job::TaskId& task);
   void tell_waiting();
+  void look_at_maps();
   void emit(cluster::LaunchEvent event) { outbox_.tell(std::move(event)); }
   JobPods::Callbacks pod_callbacks();
   AgentPartMaps::Callbacks map_callbacks();
@@ -89,13 +90,14 @@ class PodLauncher final : public cluster::Launcher {
   AgentPartMaps maps_;
   std::optional<RelayLink> link_;
   std::optional<AgentHints> hints_;
-  // Agents that are asked for, and have no session.
+  // Agents that are requested, and have no session.
   std::set<job::TaskId> without_session_;
   // Those that know where the relay is.
   std::set<job::TaskId> informed_;
   int relays_ = 0;  // started so far
   bool has_begun_ = false;
   bool has_maps_ = false;
+  base::Instant look_at_maps_at_{};
   bool is_cleared_ = false;
   std::string waiting_;  // as it was told last
   net::Timer waiting_timer_;

@@ -1,0 +1,125 @@
+#include "kubernetes/pods/agent_pods.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "kubernetes/pods/agent_parts_for_tests.h"
+#include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/manifests_for_tests.h"
+
+namespace gangrun::kubernetes::pods {
+namespace {
+
+using base::Json;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+ManifestInput job_with_agents() {
+  ManifestInput input = test::wine_job();
+  edit_kubernetes(input.spec).agents = AgentsBy::kConfigMaps;
+  input.spec.environment = {{"HF_TOKEN", "hunter2"}};
+  input.agents = AgentPods{.parts = std::make_shared<const AgentParts>(test::small_parts()),
+                           .config = base::Secret(R"({"secret": "s3"})"),
+                           .token = base::Secret("t0")};
+  return input;
+}
+
+Json pod_of(const ManifestInput& input) {
+  return Manifests::make(input).value().pod({"worker", 1}, {.attempt = 3, .environment = {}},
+                                            test::wine_owner());
+}
+
+Json relay_of(const ManifestInput& input) {
+  return Manifests::make(input).value().relay({.attempt = 2, .environment = {}},
+                                              test::wine_owner());
+}
+
+std::vector<std::string> names_of(const Json& list) {
+  std::vector<std::string> names;
+  for (const Json& each : list) names.push_back(each.at("name").get<std::string>());
+  return names;
+}
+
+TEST(AgentPods, RunTheAgentInPlaceOfTheCommand) {
+  const ManifestInput input = job_with_agents();
+  const Json container = pod_of(input)["spec"]["containers"].at(0);
+  const std::vector<std::string> words = container.at("command").get<std::vector<std::string>>();
+  EXPECT_EQ(words.front(), "/gangrun/agent/loader");
+  const auto agent = std::ranges::find(words, "pod");
+  ASSERT_NE(agent, words.end());
+  EXPECT_EQ(std::vector<std::string>(agent, words.end()),
+            (std::vector<std::string>{"pod", "--task", "worker:1", "--attempt", "3", "--config",
+                                      "/gangrun/config/agent.json", "--folder", "/gangrun/run",
+                                      "--hint-port", "17402"}));
+  EXPECT_EQ(names_of(container.at("env")), std::vector<std::string>{"GANGRUN_POD_IP"});
+  EXPECT_EQ(container.at("terminationMessagePolicy"), "FallbackToLogsOnError");
+  EXPECT_EQ(names_of(container.at("volumeMounts")),
+            (std::vector<std::string>{"gangrun-agent", "gangrun-config", "gangrun-run"}));
+  EXPECT_EQ(names_of(pod_of(input)["spec"]["volumes"]),
+            (std::vector<std::string>{"gangrun-agent", "gangrun-config", "gangrun-run"}));
+}
+
+TEST(AgentPods, AreToldTheWayToTheMasterWhereItIsKnown) {
+  ManifestInput input = job_with_agents();
+  input.agents->master = job::Address{"10.0.0.7", 17400};
+  const std::vector<std::string> words =
+      pod_of(input)["spec"]["containers"].at(0).at("command").get<std::vector<std::string>>();
+  EXPECT_EQ(words[words.size() - 2], "--master");
+  EXPECT_EQ(words.back(), "10.0.0.7:17400");
+}
+
+TEST(AgentPods, HaveNoSecretInThem) {
+  const ManifestInput input = job_with_agents();
+  const Manifests manifests = Manifests::make(input).value();
+  for (const Json& pod : {pod_of(input), relay_of(input)}) {
+    for (const char* secret : {"hunter2", "s3", "t0"}) {
+      EXPECT_THAT(pod.dump(), Not(HasSubstr(secret)));
+    }
+  }
+  int secrets = 0;
+  for (const Json& object : manifests.objects(test::wine_owner())) {
+    if (object.at("kind") != "Secret") {
+      EXPECT_THAT(object.dump(), Not(HasSubstr("hunter2")));
+      continue;
+    }
+    ++secrets;
+    EXPECT_EQ(object.at("metadata").at("name"), "wine-20260131-120000-3fa1-agent");
+    EXPECT_EQ(object.at("data").at("token"), "dDA=");
+    EXPECT_EQ(object.at("data").at("agent.json"), "eyJzZWNyZXQiOiAiczMifQ==");
+  }
+  EXPECT_EQ(secrets, 1);
+}
+
+TEST(AgentPods, TheRelayGoesWhereTheTasksMayAndHasNoRights) {
+  ManifestInput input = job_with_agents();
+  KubernetesOptions& options = edit_kubernetes(input.spec);
+  options.node_selector = {{"zone", "a"}};
+  options.service_account = "trainer";
+  options.pod = Json::parse(R"({"spec": {
+      "containers": [{"name": "task", "securityContext": {"runAsUser": 7},
+                      "env": [{"name": "A", "value": "b"}]},
+                     {"name": "beside", "image": "x"}],
+      "initContainers": [{"name": "first", "image": "x"}],
+      "volumes": [{"name": "data", "emptyDir": {}}]}})");
+  const Json pod = relay_of(input);
+  EXPECT_EQ(pod.at("metadata").at("name"), "wine-20260131-120000-3fa1-relay");
+  EXPECT_FALSE(pod.at("metadata").at("labels").contains("gangrun/task"));
+  const Json& spec = pod.at("spec");
+  EXPECT_EQ(spec.at("nodeSelector").at("zone"), "a");
+  EXPECT_EQ(spec.at("automountServiceAccountToken"), false);
+  EXPECT_FALSE(spec.contains("initContainers"));
+  ASSERT_EQ(names_of(spec.at("containers")), std::vector<std::string>{"relay"});
+  const Json& container = spec.at("containers").at(0);
+  EXPECT_EQ(container.at("image"), "tf:2.15");
+  EXPECT_EQ(container.at("securityContext").at("runAsUser"), 7);
+  EXPECT_TRUE(container.at("resources").contains("limits"));
+  EXPECT_EQ(names_of(container.at("env")), std::vector<std::string>{"GANGRUN_POD_IP"});
+  EXPECT_THAT(container.at("command").get<std::vector<std::string>>(), Contains("relay"));
+  EXPECT_EQ(names_of(spec.at("volumes")),
+            (std::vector<std::string>{"gangrun-agent", "gangrun-config", "gangrun-run"}));
+}
+
+}  // namespace
+}  // namespace gangrun::kubernetes::pods
