@@ -166,13 +166,13 @@ Json Manifests::owner(std::chrono::seconds lease) const {
 
 std::vector<Json> Manifests::objects(const Owner& owner) const {
   std::vector<Json> objects;
+  // Agents know the tasks' variables, and the addresses of the gang, by themselves.
+  auto secret =
+      input_.agents ? agent_secret(input_, *input_.agents, owner) : secret_object(input_, owner);
+  if (secret) objects.push_back(*std::move(secret));
   for (Json& map : config_maps(input_, layout_, owner)) objects.push_back(std::move(map));
-  if (input_.agents) {
-    objects.push_back(agent_secret(input_, *input_.agents, owner));
-  } else {
-    if (auto secret = secret_object(input_, owner)) objects.push_back(*std::move(secret));
-    if (auto map = hosts_config_map(input_, hosts_, owner)) objects.push_back(*std::move(map));
-  }
+  auto hosts = input_.agents ? std::nullopt : hosts_config_map(input_, hosts_, owner);
+  if (hosts) objects.push_back(*std::move(hosts));
   add_services(input_, owner, objects);
   if (auto gang = gang_object(input_, owner)) objects.push_back(*std::move(gang));
   return objects;

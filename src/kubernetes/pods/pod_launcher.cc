@@ -77,6 +77,8 @@ void PodLauncher::begin(const base::Json& agent_config) {
   manifests_.agents().config = base::Secret(base::dump_json(agent_config));
   make_link(agent_config);
   pods_.begin();
+  // There was no client before this one, whose pods could be adopted.
+  release_others();
   start_relay();
 }
 
