@@ -23,6 +23,7 @@ PodBook::Options with_agents() {
 
 // Both have a node, and run.
 void complete(BookDriver& driver) {
+  driver.book().release_others(driver.now());
   driver.begin({kWorker0, kWorker1});
   driver.created(kWorker0, "a1");
   driver.created(kWorker1, "b1");
@@ -35,7 +36,7 @@ TEST(PodBookAgents, AreThereWhenAllOfTheGangHaveANode) {
   BookDriver driver(with_agents());
   driver.begin({kWorker0, kWorker1, kBoard});
   EXPECT_THAT(driver.words(),
-              ElementsAre("create tensorboard:0#1", "create worker:0#1", "create worker:1#1"));
+              ElementsAre("create worker:0#1", "create worker:1#1", "create tensorboard:0#1"));
   driver.created(kWorker0, "a1");
   driver.created(kWorker1, "b1");
   driver.created(kBoard, "c1");
@@ -47,8 +48,10 @@ TEST(PodBookAgents, AreThereWhenAllOfTheGangHaveANode) {
   driver.place(kWorker1);
   EXPECT_THAT(driver.words(), ElementsAre("allocated worker:0", "allocated worker:1"));
   driver.start(kWorker1);
+  driver.start(kBoard);
   // No log is followed.
-  EXPECT_THAT(driver.words(), ElementsAre("started worker:1#1 on n1"));
+  EXPECT_THAT(driver.words(),
+              ElementsAre("started worker:1#1 on n1", "started tensorboard:0#1 on n1"));
   driver.pass(minutes(20));
   EXPECT_THAT(driver.words(), IsEmpty());
 }
@@ -73,7 +76,7 @@ TEST(PodBookAgents, WhatIsGivenBackWasNeverThere) {
   driver.start(kWorker0);
   driver.start(kWorker1);
   EXPECT_THAT(driver.words(),
-              ElementsAre("allocated worker:0", "allocated worker:1", "started worker:1#1 on n1"));
+              ElementsAre("started worker:1#1 on n1", "allocated worker:0", "allocated worker:1"));
 }
 
 TEST(PodBookAgents, OneThatEndsTakesItsSlotWithIt) {
