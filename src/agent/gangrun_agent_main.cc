@@ -441,7 +441,10 @@ int start(int argc, char** argv) {
     std::fputs(kUsage.data(), stderr);
     return 2;
   }
-  return run(*arguments, *logger_of(arguments->name));
+  // The log of a pod is its task's.
+  const auto level = arguments->pod ? base::LogLevel::kWarning : base::LogLevel::kInfo;
+  return run(*arguments,
+             *base::stderr_logger(base::format("gangrun-agent {}", arguments->name), level));
 }
 
 }  // namespace
