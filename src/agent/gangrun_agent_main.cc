@@ -310,9 +310,12 @@ base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
   GANGRUN_ASSIGN(const auto children,
                  loop.watch_signals({SIGCHLD}, [&agent](int) { agent.reap_orphans(); }));
   GANGRUN_TRY(agent.start());
-  kubernetes::node::HintDoor hints(
-      loop, logger, secret, [&agent](const job::Address& master) { agent.set_master(master); });
-  if (arguments.pod) GANGRUN_TRY(hints.listen(arguments.pod->hint_port));
+  std::optional<kubernetes::node::HintDoor> hints;
+  if (arguments.pod) {
+    hints.emplace(loop, logger, secret,
+                  [&agent](const job::Address& master) { agent.set_master(master); });
+    GANGRUN_TRY(hints->listen(arguments.pod->hint_port));
+  }
   net::Watch companion_watch;
   if (companion.valid()) {
     companion_watch = loop.watch_readable(companion.end_fd(), [&] {
