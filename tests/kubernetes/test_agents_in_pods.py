@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import signal
 
 import pytest
 from kubernetes.jobs import SLEEPER
@@ -28,7 +29,18 @@ def test_a_gang_with_agents_starts_together_and_leaves_nothing(jobs):
     assert len({address.rsplit(":", 1)[0] for address in spec["worker"]}) == 2, "two pods, with an address each"
     assert sum("gangrun-agent pod --task worker:" in line for line in lines) == 2, "the agent is process 1"
     assert jobs.left() == []
-    # They go with the last job.
+
+
+def test_the_agents_config_maps_go_with_the_last_job(jobs):
+    jobs.image = BUSYBOX
+    with jobs.running(*AGENTS, "-r", "worker:1", "--", *SLEEPER) as client:
+        jobs.wait_for_running(1)
+        there = maps(jobs)
+        assert len(there) > 1, there
+        assert jobs.run(*AGENTS, "-r", "worker:1", "--", "true").returncode == 0
+        assert maps(jobs) == there
+        client.send_signal(signal.SIGINT)
+        assert client.wait(60) == 130
     wait_until(lambda: maps(jobs) == [], lambda: f"the end of {maps(jobs)}")
 
 
