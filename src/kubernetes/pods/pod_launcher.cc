@@ -65,8 +65,12 @@ AgentPartMaps::Callbacks PodLauncher::map_callbacks() {
                 look_at_maps_at_ = loop_.now() + kLookAtMaps;
                 pods_.more_is_ready();
               },
-          .on_gone = [this](const std::string& sentence,
-                            job::Reason reason) { pods_.give_up(sentence, reason); },
+          .on_gone =
+              [this](const std::string& sentence, job::Reason reason) {
+                // Agents that run need the maps no more.
+                if (has_maps_) return emit(cluster::TasksWarning{sentence});
+                pods_.give_up(sentence, reason);
+              },
           .is_checked = options_.is_checked,
           .on_checked = options_.on_checked};
 }
