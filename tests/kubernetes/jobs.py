@@ -122,7 +122,7 @@ class PodJobs:
 
     def pod_of(self, task):
         """The pod of "worker-0" as it is now."""
-        (pod,) = [pod for pod in self.pods() if pod["metadata"]["labels"]["gangrun/task"] == task]
+        (pod,) = [pod for pod in self.pods() if pod["metadata"]["labels"].get("gangrun/task") == task]
         return pod
 
     def left(self):

@@ -85,6 +85,50 @@ def test_exec_stacks_and_values(jobs):
         assert client.wait(60) == 5
 
 
+def test_a_relay_that_is_gone_is_replaced_and_no_task_notices(jobs):
+    jobs.image = BUSYBOX
+    with jobs.running(*AGENTS, "-r", "worker:2", "--", *SLEEPER) as client:
+        running = jobs.wait_for_running(2)
+        relay = f"{running['id']}-relay"
+        before = jobs.kubectl.json("get", "pods", "-l", "gangrun/job")
+        (old,) = [pod for pod in before if pod["metadata"]["name"] == relay]
+        jobs.kubectl.run("delete", "pod", relay, "--grace-period=0", "--force")
+
+        def is_replaced():
+            pods = {pod["metadata"]["name"]: pod for pod in jobs.kubectl.json("get", "pods", "-l", "gangrun/job")}
+            return relay in pods and pods[relay]["metadata"]["uid"] != old["metadata"]["uid"]
+
+        wait_until(is_replaced, "another relay", pause_s=0.2)
+        wait_until(lambda: jobs.order("exec", "last", "worker:0", "--", "true").returncode == 0, "an agent that answers", pause_s=0.5)
+        after = jobs.wait_for_running(2)
+        assert after["restarts_used"] == 0 and [task["pid"] for task in after["tasks"]] == [task["pid"] for task in running["tasks"]]
+        tasks = [pod["metadata"]["uid"] for pod in before if pod is not old]
+        assert sorted(tasks) == sorted(pod["metadata"]["uid"] for pod in jobs.pods() if pod["metadata"]["name"] != relay)
+        assert jobs.order("kill", "last").returncode == 0
+        assert client.wait(60) == 5
+    assert jobs.left() == []
+
+
+def test_a_pod_that_somebody_deletes_is_made_again_alone(jobs):
+    jobs.image = BUSYBOX
+    with jobs.running(*AGENTS, "-r", "worker:2", "--", *SLEEPER) as client:
+        jobs.wait_for_running(2)
+        kept, lost = jobs.pod_of("worker-0"), jobs.pod_of("worker-1")
+        jobs.kubectl.run("delete", "pod", lost["metadata"]["name"], "--grace-period=1")
+
+        def is_back():
+            status = jobs.status()
+            return status if status["generation"] == 2 and all(task["state"] == "running" for task in status["tasks"]) else None
+
+        status = wait_until(is_back, lambda: f"the second generation: {jobs.status()}", 60, pause_s=0.2)
+        assert status["restarts_used"] == 0
+        assert jobs.pod_of("worker-0")["metadata"]["uid"] == kept["metadata"]["uid"]
+        assert jobs.pod_of("worker-1")["metadata"]["uid"] != lost["metadata"]["uid"]
+        assert jobs.order("kill", "last").returncode == 0
+        assert client.wait(60) == 5
+    assert jobs.left() == []
+
+
 def test_who_reads_pods_and_config_maps_learns_no_secret(jobs):
     jobs.image = BUSYBOX
     with jobs.running(*AGENTS, "-r", "worker:1", "--", *SLEEPER) as client:
