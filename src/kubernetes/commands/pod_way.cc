@@ -75,9 +75,12 @@ void PodWay::on_pod(const base::Json& pod, bool is_deleted) {
   }
 }
 
+// An agent runs up to a second before the API server knows it.
 const pods::PodFacts* PodWay::running_pod() const {
-  const auto found = std::ranges::find_if(pods_, [](const auto& entry) {
-    return entry.second.phase == "Running" && !entry.second.is_deleting;
+  const auto found = std::ranges::find_if(pods_, [this](const auto& entry) {
+    const pods::PodFacts& pod = entry.second;
+    const bool may_run = has_agent_ ? pod.is_scheduled() && !pod.is_over() : pod.phase == "Running";
+    return may_run && !pod.is_deleting;
   });
   return found == pods_.end() ? nullptr : &found->second;
 }
