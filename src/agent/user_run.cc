@@ -131,7 +131,7 @@ base::Result<> UserRun::start_process(UserProcess user, const Logs& logs, bool s
                                                  std::move(callbacks));
     if (logs.prefix.empty()) {
       GANGRUN_ASSIGN(auto own, own_output(is_error));
-      pump->log_to(std::move(own));
+      pump->log_to(std::move(own), is_error ? "standard error" : "standard output");
     }
     if (shares_log) pump->share_log(user.label);
     if (log_room_) pump->limit_log(log_room_);

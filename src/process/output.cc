@@ -229,7 +229,7 @@ base::Result<> OutputPump::open_log() {
 base::Result<> OutputPump::append_to_log(std::string_view& text, base::WallTime time) {
   GANGRUN_TRY(open_log());
   GANGRUN_TRY(log_lost_lines());
-  const off_t end = ::lseek(log_.get(), 0, SEEK_END);
+  const off_t end = has_times_ ? ::lseek(log_.get(), 0, SEEK_END) : -1;
   if (end >= 0) times_.note(static_cast<std::uint64_t>(end), text, time);
   return base::write_and_take(log_.get(), text, log_path_);
 }

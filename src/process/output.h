@@ -73,7 +73,12 @@ class OutputPump {
   void share_log(std::string_view label) { prefix_ = base::format("[{}] ", label); }
 
   // The log goes to this descriptor, with no times beside it, in place of a file.
-  void log_to(base::UniqueFd output) { log_ = std::move(output); }
+  // `name`: for errors.
+  void log_to(base::UniqueFd output, std::string name) {
+    log_ = std::move(output);
+    log_path_ = std::move(name);
+    has_times_ = false;
+  }
 
   // The log gets no more than there is room for. The last of what comes then is written at the end;
   // the rest is counted as lost, and a line before the end says how much that is.
@@ -127,6 +132,7 @@ class OutputPump {
   base::UniqueFd pipe_;
   std::string log_path_;
   base::LogTimes times_;
+  bool has_times_ = true;
   Callbacks callbacks_;
   std::string prefix_;             // of a log that is shared; else empty
   std::string held_back_;          // for that log: the beginning of a line

@@ -220,6 +220,26 @@ TEST_F(Output, ALogThatIsNoFileIsToldOnceAndThePipeIsReadOn) {
 }
 
 // The beginning of a line was lost and its end was kept, and nothing said so.
+TEST_F(Output, ALogMayBeADescriptorAndHasNoTimesThen) {
+  const auto target = pump("");
+  target->log_to(base::UniqueFd(::open(log.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)),
+                 "standard output");
+  feed(*target, "one\ntwo");
+  target->finish();
+  EXPECT_EQ(logged(), "one\ntwo");
+  EXPECT_THAT(lines, ElementsAre("one", "two"));
+  std::vector<std::string> files;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    files.push_back(file.path().filename());
+  }
+  EXPECT_THAT(files, ElementsAre("log"));
+  const auto broken = pump("");
+  broken->log_to(base::UniqueFd(::open("/dev/full", O_WRONLY | O_CLOEXEC)), "standard output");
+  feed(*broken, "three\n");
+  ASSERT_THAT(errors, SizeIs(1));
+  EXPECT_THAT(errors[0].message, HasSubstr("standard output"));
+}
+
 TEST_F(Output, ALineOfWhichAPieceIsLostIsCounted) {
   const std::string place = folder + "/later";
   const auto target = pump(place + "/log");

@@ -76,7 +76,7 @@ void AgentSide::on_time(base::Instant now) {
   if (is_due(lease_end_)) {
     return give_up(base::format("no answer from the master for {} ({})",
                                 base::to_words(welcomed_ ? base::Duration(master_lost_)
-                                                         : base::Duration(kFirstContactTimeout)),
+                                                         : base::Duration(identity_.first_contact)),
                                 last_loss_.empty() ? "the connection is open" : last_loss_),
                    callbacks_.on_lost);
   }
