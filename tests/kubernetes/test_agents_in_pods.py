@@ -73,7 +73,7 @@ def test_a_stop_takes_as_long_as_the_command_needs(jobs):
     assert jobs.left() == []
 
 
-def test_exec_stacks_and_values(jobs):
+def test_exec_and_stacks(jobs):
     jobs.image = BUSYBOX
     with jobs.running(*AGENTS, "-r", "worker:2", "--", *SLEEPER) as client:
         jobs.wait_for_running(2)

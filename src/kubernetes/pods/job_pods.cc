@@ -66,7 +66,7 @@ JobObjects::Callbacks JobPods::object_callbacks() {
           [this] {
             if (callbacks_.on_owner) callbacks_.on_owner(objects_.owner());
           },
-      .on_ready = [this] { ready_with_one(); },
+      .on_ready = [this] { more_is_ready(); },
       .on_gone = [this](const std::string& sentence,
                         job::Reason reason) { give_up(sentence, reason); },
       .on_deleted =
@@ -77,7 +77,7 @@ JobObjects::Callbacks JobPods::object_callbacks() {
           [this](const base::Error& error) { tell_book(&PodBook::on_trouble, error, false); }};
 }
 
-void JobPods::ready_with_one() {
+void JobPods::more_is_ready() {
   if (--awaited_ == 0) tell_book(&PodBook::on_ready);
 }
 

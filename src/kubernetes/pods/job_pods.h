@@ -65,7 +65,7 @@ class JobPods {
     act();
   }
   // See Callbacks::on_owner.
-  void more_is_ready() { ready_with_one(); }
+  void more_is_ready();
   // Nothing can be made any more, for this reason.
   void give_up(const std::string& sentence, job::Reason reason);
   // Tells on_event, after the events that the book has told.
@@ -85,7 +85,6 @@ class JobPods {
 
  private:
   void act();
-  void ready_with_one();
   void carry_out(const CreatePod& action);
   void create_next();
   void create(const job::TaskId& task, const PodRun& run);

@@ -53,6 +53,8 @@ JobPods::Callbacks PodLauncher::pod_callbacks() {
               },
           .on_event =
               [this](const PodEvent& event) {
+                // What was told before clear() may come after it, and finds no link any more.
+                if (is_cleared_) return;
                 std::visit([this](const auto& each) { on(each); }, event);
               },
           .on_owner = [this](const Owner& owner) { maps_.begin(owner); }};
@@ -160,7 +162,7 @@ void PodLauncher::on(const job::AgentEnded& event) {
   }
   informed_.clear();
   manifests_.agents().master.reset();
-  if (!is_cleared_) start_relay();
+  start_relay();
 }
 
 void PodLauncher::on_relay(const job::Address& address) {
@@ -183,6 +185,7 @@ void PodLauncher::hint(const job::TaskId& task) {
 }
 
 bool PodLauncher::on_session_open(const job::TaskId& task) {
+  if (is_cleared_) return false;
   without_session_.erase(task);
   informed_.insert(task);
   hints_->forget(manifests_.pod_name(task));
@@ -191,7 +194,7 @@ bool PodLauncher::on_session_open(const job::TaskId& task) {
 
 void PodLauncher::on_session_lost(const job::TaskId& task,
                                   const std::optional<std::string>& farewell) {
-  if (farewell) return;
+  if (farewell || is_cleared_) return;
   without_session_.insert(task);
   hint(task);
 }

@@ -60,7 +60,6 @@ class PodLauncher final : public cluster::Launcher {
  private:
   void begin(const base::Json& agent_config);
   void start_relay();
-  void on_pods(const PodEvent& event);
   void on(const cluster::AgentAllocated& event);
   void on(const job::AgentEnded& event);
   void on(const gang::ClusterGone& event) { emit(event); }
@@ -69,7 +68,6 @@ class PodLauncher final : public cluster::Launcher {
   // A book with agents tells neither.
   void on(const RunLine&) {}
   void on(const job::Exited&) {}
-  void on_owner(const Owner& owner);
   void make_link(const base::Json& agent_config);
   void on_relay(const job::Address& address);
   void on_relay_given_up(const base::Error& why);
