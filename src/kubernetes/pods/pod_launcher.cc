@@ -53,7 +53,7 @@ JobPods::Callbacks PodLauncher::pod_callbacks() {
               },
           .on_event =
               [this](const PodEvent& event) {
-                // What was told before clear() may come after it, and finds no link any more.
+                // An event from before clear() may come after it, and finds no link any more.
                 if (is_cleared_) return;
                 std::visit([this](const auto& each) { on(each); }, event);
               },
