@@ -169,7 +169,9 @@ class Pods:
         return path
 
     def hollow_job(self, tasks: int) -> pathlib.Path:
-        return self.job(tasks, ["any"], None, node_selector={"hollow": "true"}, tolerations=[{"key": "hollow", "operator": "Exists"}])
+        """Hollow pods have no process, so no agent either."""
+        return self.job(tasks, ["any"], None, agents="none", node_selector={"hollow": "true"},
+                        tolerations=[{"key": "hollow", "operator": "Exists"}])
 
     def gangrun(self, job: pathlib.Path) -> list[str]:
         return [str(gangrun_program()), "run", str(job)]
