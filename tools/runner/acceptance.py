@@ -111,6 +111,11 @@ def storm(tally):
         counted(tally, PYTHON, "tests/attacks/storm.py")
 
 
+def pod_storm(tally):
+    if build(tally, "release", "src/all"):
+        counted(tally, PYTHON, "tests/kubernetes/pod_storm.py")
+
+
 def gpu(tally):
     if build(tally, "release", "src/all"):
         counted(tally, PYTHON, "tests/gpu/cuda_ipc.py")
@@ -134,6 +139,7 @@ PACKAGES = {
     "releases": ("hadoop-all", "spark-all"),
     "spark": ("spark-all", "hadoop", "demo"),
     "kubernetes": ("kubernetes-all",),
+    "pod_storm": ("kubernetes",),
     "attacks": ("hadoop", "spark", "kubernetes"),
     "docs": ("docs", "plots", "browser"),
     "servers": ("hadoop-all", "spark-all", "kubernetes-all"),
@@ -150,6 +156,8 @@ WITHOUT_PYTEST = {
     "fuzz": ("Every parser of outside bytes, half a minute each.", fuzz),
     "lint": ("clang-tidy over all sources.", lint),
     "storm": ("Random kills and freezes here and over ssh, 300 runs or an hour; STORM_SEED and STORM_RUNS choose them.", storm),
+    "pod_storm": ("Random faults of pods and of their cluster, 150 runs or an hour; POD_STORM_SEED and POD_STORM_RUNS choose them.",
+                  pod_storm),
     "gpu": ("Two tasks share a buffer on an NVIDIA GPU; only by its name, on a machine that has one.", gpu),
     "bench": ("Every claim of speed, beside its peer.", bench),
 }
