@@ -121,5 +121,22 @@ TEST(AgentPods, TheRelayGoesWhereTheTasksMayAndHasNoRights) {
             (std::vector<std::string>{"gangrun-agent", "gangrun-config", "gangrun-run"}));
 }
 
+// A quota on storage asks it of every container. Without one a node need not know of it.
+TEST(AgentPods, TheRelayAsksForStorageWhereItsTasksDo) {
+  ManifestInput input = job_with_agents();
+  const auto limits = [&input] {
+    return relay_of(input).at("spec").at("containers").at(0).at("resources").at("limits");
+  };
+  EXPECT_FALSE(limits().contains("ephemeral-storage"));
+  input.spec.tasks.front().resources.others["ephemeral-storage"] = 1 << 30;
+  EXPECT_EQ(limits().at("ephemeral-storage"), "256Mi");
+  input.spec.tasks.front().resources.others.clear();
+  edit_kubernetes(input.spec).pod = Json::parse(R"({"spec": {
+      "resources": {"limits": {"memory": "9Gi"}},
+      "containers": [{"name": "task", "resources": {"limits": {"ephemeral-storage": "1Gi"}}}]}})");
+  EXPECT_EQ(limits().at("ephemeral-storage"), "256Mi");
+  EXPECT_FALSE(relay_of(input).at("spec").contains("resources"));
+}
+
 }  // namespace
 }  // namespace gangrun::kubernetes::pods

@@ -23,6 +23,8 @@ constexpr std::string_view kSharedMemoryFolder = "/dev/shm";
 // The limits of a container of ours, if the task's has a limit: a quota that asks for one asks all.
 constexpr const char* kHelperVcoresLimit = "1";
 constexpr const char* kHelperMemoryLimit = "256Mi";
+constexpr const char* kStorage = "ephemeral-storage";
+constexpr const char* kHelperStorage = "256Mi";
 // The longest time of a job that has no limit of its own; a pod cannot be without one.
 constexpr std::chrono::seconds kLongestJob = std::chrono::hours(7 * 24);
 
@@ -270,6 +272,13 @@ Json metadata_of_pod(const Part& part, const PodRun& run, const Owner& owner) {
   return metadata;
 }
 
+// Nodes need not count it, so a container of ours asks for it only where the task's does.
+void put_storage(const Json& beside, Json& container) {
+  for (const char* kind : {"requests", "limits"}) {
+    if (says(beside, kind, kStorage)) container["resources"][kind][kStorage] = kHelperStorage;
+  }
+}
+
 // A container of ours beside the task's: with no more rights than that has.
 Json helper(const char* name, const std::string& image, const std::string& line, Json mounts,
             const Json& beside) {
@@ -282,6 +291,7 @@ Json helper(const char* name, const std::string& image, const std::string& line,
   if (says(beside, "limits", "memory")) {
     container["resources"]["limits"]["memory"] = kHelperMemoryLimit;
   }
+  put_storage(beside, container);
   for (const char* key : {"imagePullPolicy", "securityContext"}) {
     if (beside.contains(key)) container[key] = beside.at(key);
   }
@@ -361,7 +371,8 @@ Json Manifests::relay(const PodRun& run, const Owner& owner) const {
   const Json* found = find_container(from, task_container(from));
   const Json beside = found == nullptr ? Json::object() : *found;
   const Part part{input_, hosts_, first, {first.type, 0}, from, beside};
-  for (const char* of_task : {"containers", "initContainers", "volumes", "resourceClaims"}) {
+  for (const char* of_task :
+       {"containers", "initContainers", "volumes", "resourceClaims", "resources"}) {
     pod["spec"].erase(of_task);
   }
   Json container = relay_container(*input_.agents);
@@ -373,6 +384,8 @@ Json Manifests::relay(const PodRun& run, const Owner& owner) const {
   container["resources"] = {
       {"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}},
       {"limits", {{"cpu", kHelperVcoresLimit}, {"memory", kHelperMemoryLimit}}}};
+  put_storage(beside, container);
+  put_storage({{"resources", resources_of(part)}}, container);
   Json metadata = metadata_of(input_, relay_name(input_), &owner);
   metadata["labels"][kAttemptLabel] = base::format("{}", run.attempt);
   Json spec = {{"restartPolicy", "Never"}, {"terminationGracePeriodSeconds", 1}};
