@@ -16,7 +16,7 @@ wheel:  ## the Python package with the programs in it: out/wheel/gangrun-*.whl
 	@tools/install-deps build wheel
 	@tools/wheel
 
-dist:  ## a release: wheels, source, tarball, .deb, bill of materials and sums, the same bytes each time: out/dist
+dist:  ## a release: wheels, source, tarball, .deb, image of the agent, bill of materials, sums; the same bytes each time: out/dist
 	@tools/install-deps build test
 	@tools/dist
 

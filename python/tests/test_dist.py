@@ -151,6 +151,17 @@ def test_the_debian_package_has_the_same_in_its_places(dist, tmp_path):
         assert (tmp_path / "root/usr/share" / name).exists()
 
 
+def test_the_image_has_the_agent_of_the_tarball(dist, tmp_path):
+    """Its form: test_agent_image.py."""
+    with tarfile.open(one(dist, "gangrun-agent-*-linux-x86_64.oci.tar")) as archive:
+        layer = max(archive.getmembers(), key=lambda member: member.size)
+        with tarfile.open(fileobj=archive.extractfile(layer), mode="r:gz") as files:
+            agent = files.extractfile("gangrun-agent").read()
+    with tarfile.open(one(dist, "*-linux-x86_64.tar.gz")) as archive:
+        (inside,) = [name for name in archive.getnames() if name.endswith("/libexec/gangrun-agent")]
+        assert archive.extractfile(inside).read() == agent
+
+
 def test_no_artefact_has_names_of_functions(dist, tmp_path):
     """They are a quarter of gangrun. CONTRIBUTING.md tells how to get them."""
     order("dpkg-deb", "--extract", one(dist, "*.deb"), tmp_path / "deb")
@@ -160,7 +171,7 @@ def test_no_artefact_has_names_of_functions(dist, tmp_path):
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(tmp_path / wheel.name)
     found = [path for path in tmp_path.rglob("*") if path.is_file() and not path.is_symlink() and path.read_bytes()[:4] == b"\x7fELF"]
-    assert len(found) == 2 + 2 + 4 * 3, found
+    assert len(found) == 3 + 3 + 4 * 4, found
     assert [path for path in found if ".symtab" in order("readelf", "--wide", "--sections", path)] == []
 
 

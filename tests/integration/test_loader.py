@@ -112,6 +112,13 @@ def refused(done):
     return line.removeprefix("gangrun-loader: ")
 
 
+def test_the_build_names_what_it_packs(packed_agent):
+    """SHA256-SIZE: clients take that for true."""
+    program = gzip.decompress(packed_agent)
+    name = packed_agent[10:packed_agent.index(0, 10)].decode()
+    assert packed_agent[:4] == b"\x1f\x8b\x08\x08" and name == f"{digest(program)}-{len(program)}"
+
+
 # --- the program runs
 
 

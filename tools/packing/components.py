@@ -21,6 +21,16 @@ def texts_of(license):
     return [TEXTS.get(word, f"licenses/{word}.txt") for word in words if word not in ("AND", "OR", "WITH")]
 
 
+def texts(root):
+    """{name: file} of the licenses of all that is linked in, and the list of that."""
+    root = pathlib.Path(root)
+    found = {"components.txt": root / "licenses/components.txt"}
+    for one in read(root):
+        for text in texts_of(one["License"]):
+            found[pathlib.Path(text).stem.replace("LICENSE", "Apache-2.0") + ".txt"] = root / text
+    return found
+
+
 def version_of(component, python):
     """The version that is linked here. `python` is the one that the module is compiled with."""
     if "Python" in component:

@@ -1,7 +1,6 @@
 """What a release consists of besides the wheels: the tree that the tarball and the Debian package have in common, and these two."""
 
 import os
-import pathlib
 import re
 import shutil
 import subprocess
@@ -34,6 +33,10 @@ Description: starts the tasks of distributed training jobs as a gang
 # Who publishes a package is whom its users write to: "Name <address>". The project itself has no address for mail.
 MAINTAINER_VARIABLE = "GANGRUN_DEB_MAINTAINER"
 NO_MAINTAINER = "The gangrun authors"
+
+
+def version(root):
+    return re.search(r"project\(gangrun VERSION ([0-9.]+)", (root / "CMakeLists.txt").read_text()).group(1)
 
 
 def maintainer(environment):
@@ -78,10 +81,8 @@ def fill(tree, root, programs, version, date):
     about = tree / "share/doc/gangrun"
     for name in ("LICENSE", "CHANGELOG.md", "README.md"):
         copy(root / name, about / name)
-    copy(root / "licenses/components.txt", about / "licenses/components.txt")
-    for one in components.read(root):
-        for text in components.texts_of(one["License"]):
-            copy(root / text, about / "licenses" / (pathlib.Path(text).stem.replace("LICENSE", "Apache-2.0") + ".txt"))
+    for name, path in components.texts(root).items():
+        copy(path, about / "licenses" / name)
 
 
 def tarball(tree, target, version, machine, date):

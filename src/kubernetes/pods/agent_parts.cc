@@ -1,6 +1,7 @@
 #include "kubernetes/pods/agent_parts.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -12,7 +13,6 @@
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_facts.h"
 #include "kubernetes/value_at.h"
-#include "net/compression.h"
 #include "net/digests.h"
 
 namespace gangrun::kubernetes::pods {
@@ -26,23 +26,46 @@ constexpr const char* kAgentVolume = "gangrun-agent";
 constexpr const char* kLoaderKey = "loader";
 constexpr int kAgentMode = 0555;
 constexpr std::size_t kToldKeys = 3;
+constexpr std::size_t kSha256Bytes = 32;
 
-// The SHA-256 of what `packed` becomes.
-Result<std::string> unpacked_digest(std::string_view packed) {
-  net::Inflater inflater;
-  net::Sha256Stream digest;
-  std::size_t bytes = 0;
-  GANGRUN_TRY(inflater.put(packed, [&](std::string_view piece) -> Result<> {
-    bytes += piece.size();
-    if (bytes > kMaxAgentBytes) {
-      return base::invalid_argument(
-          base::format("it has more than {}", base::size_text(kMaxAgentBytes)));
-    }
-    digest.put(piece);
-    return {};
-  }));
-  if (!inflater.done()) return base::invalid_argument("its end is missing");
-  return base::to_hex(digest.finish());
+// A gzip member with nothing but a name before its data (RFC 1952) begins so. Behind them are a
+// checksum, and the size of what was packed.
+constexpr std::string_view kNamedGzip("\x1f\x8b\x08\x08", 4);
+constexpr std::size_t kGzipHeader = 10;
+constexpr std::size_t kGzipTrailer = 8;
+
+// The last four bytes of a gzip member, the lowest first.
+std::uint32_t size_at_end(std::string_view packed) {
+  std::uint32_t size = 0;
+  for (std::size_t i = 1; i <= sizeof size; ++i) {
+    size = size << 8U | static_cast<unsigned char>(packed[packed.size() - i]);
+  }
+  return size;
+}
+
+// The SHA-256 of the packed program, which the build has made the member's name, SHA256-SIZE:
+// to unpack it here would take most of the time until a job begins. Whether it is true the loader
+// finds out.
+Result<std::string> named_digest(std::string_view packed) {
+  const auto unnamed = [] {
+    return base::invalid_argument("its name is not SHA256-SIZE of what it was made of");
+  };
+  const std::size_t end = packed.find('\0', kGzipHeader);
+  if (!packed.starts_with(kNamedGzip) || end == std::string_view::npos) return unnamed();
+  const std::string_view name = packed.substr(kGzipHeader, end - kGzipHeader);
+  const std::string_view digest = name.substr(0, name.find('-'));
+  const auto bytes = base::from_hex(digest);
+  if (!bytes || bytes->size() != kSha256Bytes || digest.size() == name.size()) return unnamed();
+  const auto size = base::parse_integer(name.substr(digest.size() + 1));
+  if (!size || *size < 1) return unnamed();
+  if (static_cast<std::uint64_t>(*size) > kMaxAgentBytes) {
+    return base::invalid_argument(
+        base::format("it becomes more than {}", base::size_text(kMaxAgentBytes)));
+  }
+  const bool is_whole = packed.size() > end + kGzipTrailer &&
+                        size_at_end(packed) == static_cast<std::uint64_t>(*size);
+  if (!is_whole) return base::invalid_argument("its end is missing, or something follows that");
+  return std::string(digest);
 }
 
 // The words for what was found instead of `wanted`; empty: it is the same.
@@ -90,7 +113,7 @@ Result<AgentParts> AgentParts::make(std::string loader, std::string packed_agent
 
 Result<> AgentParts::take_digests() {
   GANGRUN_ASSIGN(agent_digest_,
-                 unpacked_digest(packed_agent_).context("the packed agent cannot be used"));
+                 named_digest(packed_agent_).context("the packed agent cannot be used"));
   net::Sha256Stream all;
   for (std::size_t index = 0; index < map_count(); ++index) {
     const Value one = value(index);

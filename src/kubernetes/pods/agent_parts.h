@@ -25,8 +25,9 @@ inline constexpr std::size_t kMaxAgentBytes = std::size_t{256} << 20U;
 // A loader and a packed agent, and all that is made of them. Pure.
 class AgentParts {
  public:
-  // `packed_agent` is in gzip's format. Each part but the last has `part_bytes`, at most
-  // kMaxPartBytes. kInvalidArgument where it cannot be unpacked, or something is too large.
+  // `packed_agent` is as the build makes it (docs/protocols/loader.md). Each part but the last has
+  // `part_bytes`, at most kMaxPartBytes. kInvalidArgument where it does not name its digest, is
+  // cut, or something is too large.
   static base::Result<AgentParts> make(std::string loader, std::string packed_agent,
                                        std::size_t part_bytes = kMaxPartBytes);
 

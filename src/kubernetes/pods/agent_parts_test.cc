@@ -10,25 +10,18 @@
 #include <utility>
 
 #include "base/format.h"
-#include "base/hex.h"
 #include "kubernetes/pods/agent_parts_for_tests.h"
 #include "kubernetes/pods/manifests_for_tests.h"
-#include "net/digests.h"
 
 namespace gangrun::kubernetes::pods {
 namespace {
 
 using base::Json;
 using test::gzip;
+using test::sha256;
 using test::small_parts;
 using test::wine_owner;
 using testing::HasSubstr;
-
-std::string sha256(std::string_view bytes) {
-  net::Sha256Stream stream;
-  stream.put(bytes);
-  return base::to_hex(stream.finish());
-}
 
 std::string noise(std::size_t bytes) {
   std::mt19937 generator(7);
@@ -116,13 +109,35 @@ TEST(AgentParts, ThatCannotBeRightAreRefused) {
   const std::string packed = gzip("the agent");
   EXPECT_THAT(parts_refusal("", packed), HasSubstr("the loader of agents has 0 B; allowed: 1 B"));
   EXPECT_THAT(parts_refusal(std::string(kMaxPartBytes + 1, 'l'), packed), HasSubstr("allowed"));
-  EXPECT_EQ(parts_refusal("l", ""), "the packed agent cannot be used: its end is missing");
-  EXPECT_EQ(parts_refusal("l", packed.substr(0, packed.size() - 1)),
-            "the packed agent cannot be used: its end is missing");
-  EXPECT_THAT(parts_refusal("l", "the agent"), HasSubstr("zlib cannot read"));
-  EXPECT_THAT(parts_refusal("l", packed + "x"), HasSubstr("something follows the end"));
+  const std::string_view cut =
+      "the packed agent cannot be used: its end is missing, or something follows that";
+  EXPECT_EQ(parts_refusal("l", packed.substr(0, packed.size() - 1)), cut);
+  EXPECT_EQ(parts_refusal("l", packed + "x"), cut);
+  EXPECT_EQ(parts_refusal("l", gzip("the agent", sha256("the agent") + "-8")), cut);
+  const std::string digest = sha256("");
+  EXPECT_EQ(parts_refusal("l", gzip("", digest + "-1").substr(0, 80)), cut);
+  EXPECT_THAT(parts_refusal("l", gzip("", digest + "-268435457")), HasSubstr("more than 256 MiB"));
   EXPECT_THAT(parts_refusal("l", std::string((kMaxPartMaps - 1) * kMaxPartBytes + 1, 'x')),
               HasSubstr("would need 65 config maps; allowed: 64"));
+}
+
+TEST(AgentParts, KnowTheAgentByTheNameThatTheBuildGivesIt) {
+  const std::string digest = sha256("the agent");
+  const std::string packed = gzip("the agent", digest + "-9");
+  EXPECT_EQ(parts_refusal("l", packed), "");
+  std::string with_more = packed;
+  with_more[3] = 0x0c;
+  std::string without_name = packed;
+  without_name[3] = 0;
+  for (const std::string& unnamed :
+       {std::string(), std::string("the agent"), packed.substr(0, 40), with_more, without_name,
+        gzip("the agent", ""), gzip("the agent", "gangrun-agent"), gzip("the agent", digest),
+        gzip("the agent", digest + "-"), gzip("the agent", digest + "-x"),
+        gzip("the agent", digest + "-0"), gzip("the agent", digest.substr(2) + "-9")}) {
+    EXPECT_EQ(
+        parts_refusal("l", unnamed),
+        "the packed agent cannot be used: its name is not SHA256-SIZE of what it was made of");
+  }
 }
 
 TEST(AgentParts, AMapOfTheServerIsRightOnlyWithAllItsBytes) {
