@@ -52,12 +52,23 @@ std::string what_pods_lack() {
 }
 
 std::string how_agents_come(const Manifests& manifests) {
-  const AgentParts& parts = *manifests.input().agents->parts;
+  const job::JobSpec& spec = manifests.input().spec;
+  const KubernetesOptions& own = kubernetes_of(spec);
+  const std::string chosen = base::format("kubernetes.agents: {}", to_string(agents_by(spec)));
+  const std::string why = own.agents ? chosen : base::format("{}, by default", chosen);
+  const auto& agents = manifests.input().agents;
+  if (!agents) return base::format("no agent runs beside the commands ({})", why);
+  if (!agents->parts) {
+    return base::format(
+        "an agent runs beside each command. A container of the image {}, which has to be of this "
+        "version, copies it into each pod ({}); one more pod, of that image, relays to this client",
+        agents->image, own.agents ? chosen : "kubernetes.agent_image is given");
+  }
   return base::format(
       "an agent runs beside each command. It comes by the config maps {}* of the namespace ({} of "
-      "at most 1 MiB), which all jobs with this version share and which go with the last of them; "
-      "one more pod relays to this client",
-      base::format("gangrun-{}-", parts.digest()), parts.map_count());
+      "at most 1 MiB), which all jobs with this version share and which go with the last of them "
+      "({}); one more pod relays to this client",
+      base::format("gangrun-{}-", agents->parts->digest()), agents->parts->map_count(), why);
 }
 
 std::string when_pods_begin(const Manifests& manifests) {
