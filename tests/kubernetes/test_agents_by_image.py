@@ -74,6 +74,17 @@ def test_a_dry_run_says_what_brings_them_and_why(jobs, agent_image):
     write_job(jobs, "localhost/busybox:1", agent_image, "true")
     done = jobs.order("run", "--dry-run", "job.yaml")
     assert done.returncode == 0, done.stderr
-    assert f"the image {agent_image}" in done.stderr and "(kubernetes.agent_image is given)" in done.stderr
+    assert f"the image {agent_image} brings" in done.stderr and "(kubernetes.agent_image is given)" in done.stderr
     write_job(jobs, "localhost/busybox:1", agent_image, "true", agents="none")
     assert "(kubernetes.agents: none)" in jobs.order("run", "--dry-run", "job.yaml").stderr
+
+
+def test_doctor_says_it_for_the_defaults_of_its_user(jobs, tmp_path):
+    (tmp_path / "gangrun.yaml").write_text("kubernetes: {agent_image: hub/gangrun-agent:1}\n")
+    done = jobs.order("doctor", "--on", "kubernetes", "-n", jobs.kubectl.namespace, "--json", env={"XDG_CONFIG_HOME": str(tmp_path)})
+    checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+    assert done.returncode == 0, checks
+    assert checks["agents"]["found"].endswith("the image hub/gangrun-agent:1 brings (kubernetes.agent_image is given)")
+    assert f"all rights for a job in the namespace '{jobs.kubectl.namespace}'" in checks["cluster"]["found"]
+    done = jobs.order("doctor", "--on", "kubernetes", "-n", "nowhere")
+    assert done.returncode == 3 and "'nowhere' is not a namespace" in done.stdout

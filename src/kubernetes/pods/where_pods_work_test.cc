@@ -63,12 +63,12 @@ TEST(HowAgentsCome, SaysWhyToo) {
     return how_agents_come(Manifests::make(std::move(input)).value());
   };
   EXPECT_THAT(words(AgentsBy::kConfigMaps, ""),
-              testing::AllOf(testing::HasSubstr("-* of the namespace (3 of at most 1 MiB)"),
-                             testing::HasSubstr("(kubernetes.agents: config_maps)")));
+              testing::AllOf(testing::HasSubstr("bring (kubernetes.agents: config_maps): gangrun-"),
+                             testing::HasSubstr("-*, 3 of at most 1 MiB, which all jobs")));
   EXPECT_EQ(words(std::nullopt, "a:1"),
-            "an agent runs beside each command. A container of the image a:1, which has to be of "
-            "this version, copies it into each pod (kubernetes.agent_image is given); one more "
-            "pod, of that image, relays to this client");
+            "an agent runs beside each command, which a container of the image a:1 brings "
+            "(kubernetes.agent_image is given); it has to be of this version. One more pod, of "
+            "that image, relays to this client");
   EXPECT_THAT(words(AgentsBy::kImage, "a:1"), testing::HasSubstr("(kubernetes.agents: image)"));
   EXPECT_EQ(words(AgentsBy::kNone, "a:1"),
             "no agent runs beside the commands (kubernetes.agents: none)");
