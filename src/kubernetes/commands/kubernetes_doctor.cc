@@ -26,7 +26,7 @@ using base::Result;
 using cluster::Check;
 using cluster::Verdict;
 
-constexpr std::chrono::seconds kAnswersLimit(15);
+constexpr std::chrono::seconds kDoctorLimit(15);
 // A job needs one; whether there is such an image nobody asks.
 constexpr const char* kAnyImage = "image";
 
@@ -41,7 +41,7 @@ Result<Check> check_of_cluster(const job::JobSpec& spec, client::Context& contex
   const auto logger = base::stderr_logger("gangrun", base::LogLevel::kError);
   const auto client = kubernetes_client(loop, *logger, context, pods::kubernetes_of(spec));
   if (!client.ok()) return Check{"cluster", Verdict::kFailed, client.error().message};
-  const auto scheduling = check_cluster(loop, **client, spec, context.clock.now() + kAnswersLimit,
+  const auto scheduling = check_cluster(loop, **client, spec, context.clock.now() + kDoctorLimit,
                                         [&is_cancelled] { return is_cancelled; });
   is_whole = !is_cancelled;
   if (is_cancelled) return Check{"cluster", Verdict::kNotChecked, "it was not waited for"};

@@ -43,7 +43,7 @@ Json address_variable() {
           {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}};
 }
 
-Json command(const AgentPods& agents, const std::vector<std::string>& arguments) {
+Json agent_command(const AgentPods& agents, const std::vector<std::string>& arguments) {
   if (agents.parts) return agents.parts->command(kRunFolder, std::string(kProgram), arguments);
   Json words = Json::array({base::format("{}/{}", kAgentFolder, kProgram)});
   for (const std::string& argument : arguments) words.push_back(without_references(argument));
@@ -51,7 +51,7 @@ Json command(const AgentPods& agents, const std::vector<std::string>& arguments)
 }
 
 Json container(const AgentPods& agents, const std::vector<std::string>& arguments) {
-  return {{"command", command(agents, arguments)},
+  return {{"command", agent_command(agents, arguments)},
           {"env", Json::array({address_variable()})},
           {"volumeMounts", mounts()},
           // How an agent that never had a master has ended.
