@@ -317,12 +317,13 @@ void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
   const Json beside = *find_container(pod, task_container(pod));
   const std::string image = beside.at("image").get<std::string>();
   Json& spec = pod["spec"];
+  // Before others of ours, which may run the agent.
+  if (part.input.agents && !part.input.agents->parts) {
+    spec["initContainers"].push_back(agent_copier(*part.input.agents, beside));
+  }
   if (!carried.join_line.empty()) {
     spec["initContainers"].push_back(
         helper(kFilesContainer, image, carried.join_line, carried.join_mounts, beside));
-  }
-  if (part.input.agents && !part.input.agents->parts) {
-    spec["initContainers"].push_back(agent_copier(*part.input.agents, beside));
   }
   if (!part.outputs().empty()) {
     const std::string& own = part.options().helper_image;
