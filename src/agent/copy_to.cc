@@ -21,7 +21,7 @@ base::Result<> copy_agent(const std::string& program, const std::string& folder,
     return base::Error{
         base::Code::kFailedPrecondition,
         base::format("this image brings gangrun-agent {}, and the job needs that of gangrun {}: "
-                     "kubernetes.agent_image has to be of the same release",
+                     "agent_image has to be of the same release",
                      kVersion, version_of_job)};
   }
   GANGRUN_ASSIGN(const std::string bytes, base::read_file(program, kMaxProgramBytes));

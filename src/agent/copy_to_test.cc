@@ -34,8 +34,8 @@ TEST_F(Copies, AreNotMadeForAnotherVersion) {
   ASSERT_TRUE(base::write_private_file(folder.path() + "/program", "runs").ok());
   EXPECT_EQ(copy_of("0.0.9"),
             "this image brings gangrun-agent " GANGRUN_VERSION
-            ", and the job needs that of gangrun 0.0.9: kubernetes.agent_image has to be of the "
-            "same release");
+            ", and the job needs that of gangrun 0.0.9: agent_image has to be of the same "
+            "release");
   EXPECT_EQ(base::read_file(copy, 100).error().code, base::Code::kNotFound);
 }
 

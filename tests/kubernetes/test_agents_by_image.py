@@ -1,12 +1,12 @@
 """Agents that an image brings into pods: that of `make dist`, which the nodes get as an archive."""
 
 import json
+import pathlib
 import subprocess
 
 import pytest
 
-from conftest import ROOT
-
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools/agent_image"
 AGENT_IMAGE = "localhost/gangrun-agent:test"
 STATIC_IMAGE = "localhost/static:1"
 OTHER_IMAGE = "localhost/other-agent:1"
@@ -20,7 +20,7 @@ QUOTA = {"requests.cpu": "4", "requests.memory": "2Gi", "limits.cpu": "8", "limi
 @pytest.fixture(scope="module")
 def agent_image(kubernetes, agent, tmp_path_factory):
     archive = tmp_path_factory.mktemp("image") / "agent.tar"
-    subprocess.run([ROOT / "tools/agent_image", "--agent", agent, "--name", AGENT_IMAGE, archive], check=True, timeout=IMAGE_LIMIT_S)
+    subprocess.run([TOOL, "--agent", agent, "--name", AGENT_IMAGE, archive], check=True, timeout=IMAGE_LIMIT_S)
     kubernetes.order("load", archive)
     return AGENT_IMAGE
 
