@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "agent/agent.h"
+#include "agent/copy_to.h"
 #include "agent/exec_helper.h"
 #include "agent/join.h"
 #include "agent/pod.h"
@@ -76,6 +77,7 @@ constexpr std::string_view kUsage =
     "       gangrun-agent master\n"
     "       gangrun-agent pod --task TASK --attempt N --config FILE --folder FOLDER\n"
     "                     --hint-port N [--master HOST:PORT]\n"
+    "       gangrun-agent copy-to FOLDER VERSION\n"
     "       gangrun-agent relay --port N --client-port N --token-file FILE\n"
     "       gangrun-agent try TRIAL\n"
     "       gangrun-agent --version\n"
@@ -84,7 +86,7 @@ constexpr std::string_view kUsage =
     "ssh reaches what starts its tasks there, and what removes the job's folder if that is "
     "killed;\n"
     "on an executor of Spark what brings its task to the job that standard input names; in a pod\n"
-    "the first process of its container; for a task\n"
+    "the first process of its container, into which it is copied; for a task\n"
     "in an image one that removes its container, and in that one as its first process; for "
     "gangrun\n"
     "stacks what looks at the processes of a task, for gangrun exec what runs a command beside "
@@ -384,6 +386,10 @@ int run_relay(int argc, char** argv) {
   return 2;
 }
 
+int run_copy(const std::string& folder, std::string_view version) {
+  return status_of(agent::copy_agent("/proc/self/exe", folder, version), *logger_of("copy-to"));
+}
+
 int run_starter(int argc, char** argv) {
   process::raise_open_file_limit();
   int fd = -1;
@@ -429,6 +435,7 @@ int start(int argc, char** argv) {
   if (argc == 2 && command == "master") return run_master();
   if (argc == 2 && command == "join") return agent::run_join();
   if (argc > 2 && command == "relay") return run_relay(argc, argv);
+  if (argc == 4 && command == "copy-to") return run_copy(argv[2], argv[3]);
   if (argc > 2 && command == agent::kLookCommand) return agent::run_look({argv + 2, argv + argc});
   if (argc == 3 && command == agent::kBesideCommand) return agent::run_exec_helper(argv[2]);
   if (argc > 2 && command == "host") return run_host(argc, argv);

@@ -75,12 +75,30 @@ TEST(KubernetesRules, RefusesNamesThatItWouldRefuse) {
        "kubernetes.image_pull_policy: 'always' is not when images are pulled; did you mean "
        "'Always'? allowed: Always, IfNotPresent, Never"},
       {"helper_image: A", "kubernetes.helper_image: 'A' is not the name of an image"},
+      {"agent_image: A", "kubernetes.agent_image: 'A' is not the name of an image"},
+      {"agents: image",
+       "kubernetes.agents: 'image' needs `agent_image` of `kubernetes`, the image that brings the "
+       "agent; allowed: that too, or config_maps, none"},
       {"pod: {specs: {}}", "kubernetes.pod: 'specs' is not a key of a pod; did you mean 'spec'?"},
       {"pod: {kind: Deployment}",
        "kubernetes.pod.kind: '\"Deployment\"' is not that of a pod; allowed: Pod"},
       {"pod: {spec: [a]}", "kubernetes.pod.spec: '[\"a\"]' is not allowed; allowed: a map"},
   };
   for (const auto& [options, message] : cases) expect_error(with_options(options), message);
+}
+
+TEST(KubernetesRules, AnImageThatBringsAgentsIsUsedUnlessAnotherWayIsNamed) {
+  using kubernetes::pods::AgentsBy;
+  const auto way = [](const std::string& options) {
+    const auto draft = parse_spec(with_options(options), "job.yaml", places::rules().sections());
+    const auto spec = build(draft.value(), {}, {.places = &places::rules()});
+    return kubernetes::pods::agents_by(spec.value());
+  };
+  EXPECT_EQ(way("agent_image: a"), AgentsBy::kImage);
+  EXPECT_EQ(way("agent_image: a, agents: image"), AgentsBy::kImage);
+  EXPECT_EQ(way("agent_image: a, agents: config_maps"), AgentsBy::kConfigMaps);
+  EXPECT_EQ(way("agent_image: a, agents: none"), AgentsBy::kNone);
+  EXPECT_EQ(way(""), kubernetes::pods::kAgentsByDefault);
 }
 
 TEST(KubernetesRules, NoTaskAsksForMoreProcessorsThanItMayUse) {

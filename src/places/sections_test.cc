@@ -21,7 +21,7 @@ yarn: {queue: root.a, priority: 0, tags: [n, "m#"], master: {memory: 1 GiB, vcor
 command: x
 image: a
 on: k8s
-kubernetes: {kubeconfig: "a b", context: c, insecure: true, namespace: n, service_account: s, labels: {a: "1"}, annotations: {b: "x: y"}, node_selector: {c: ""}, tolerations: [{operator: Exists}], volumes: [{name: v, emptyDir: {}}], volume_mounts: [{name: v, mountPath: /v, readOnly: false}], image_pull_secrets: [r], image_pull_policy: Never, priority_class: p, queue: q, gang_scheduling: volcano, pod: {}, vcores_limit: 2, helper_image: h}
+kubernetes: {kubeconfig: "a b", context: c, insecure: true, namespace: n, service_account: s, labels: {a: "1"}, annotations: {b: "x: y"}, node_selector: {c: ""}, tolerations: [{operator: Exists}], volumes: [{name: v, emptyDir: {}}], volume_mounts: [{name: v, mountPath: /v, readOnly: false}], image_pull_secrets: [r], image_pull_policy: Never, priority_class: p, queue: q, gang_scheduling: volcano, pod: {}, vcores_limit: 2, helper_image: h, agents: none, agent_image: i}
 )",
     "tasks: {worker: {image: a}}\ncommand: x\non: kubernetes\n",
     "tasks: {worker: }\ncommand: x\non: yarn\n",

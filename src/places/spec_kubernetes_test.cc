@@ -47,6 +47,8 @@ kubernetes:
   pod: {metadata: {annotations: {n: "1"}}, spec: {terminationGracePeriodSeconds: 5}}
   vcores_limit: 8
   helper_image: busybox:1.36
+  agents: config_maps
+  agent_image: registry/gangrun-agent:0.1.0
 )";
 
 TEST(Kubernetes, AFileSaysWhatItIsTold) {
@@ -77,6 +79,8 @@ TEST(Kubernetes, AFileSaysWhatItIsTold) {
                   {"spec", {{"terminationGracePeriodSeconds", 5}}}};
   expected.vcores_limit = 8;
   expected.helper_image = "busybox:1.36";
+  expected.agents = kubernetes::pods::AgentsBy::kConfigMaps;
+  expected.agent_image = "registry/gangrun-agent:0.1.0";
   EXPECT_EQ(kubernetes::pods::kubernetes_of(*spec), expected);
   EXPECT_THAT(*spec->outputs, testing::ElementsAre("model/", "log.txt"));
   const job::TaskSpec& worker = *spec->find("worker");

@@ -294,8 +294,8 @@ Result<> check_detached_pods(const job::JobSpec& spec) {
                   "none, and timeouts.job, which the cluster keeps");
   }
   if (pods::has_agents(spec)) {
-    return refuse("kubernetes.agents: config_maps", "no client is running to lead the agents",
-                  "none");
+    return refuse(base::format("kubernetes.agents: {}", to_string(pods::agents_by(spec))),
+                  "no client is running to lead the agents", "none");
   }
   if (spec.restarts.max > 0) {
     return refuse(base::format("restarts: {}", spec.restarts.max),

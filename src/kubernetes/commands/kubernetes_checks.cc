@@ -136,9 +136,12 @@ std::vector<Right> rights_for(const job::JobSpec& spec, pods::GangScheduling sch
   for (const char* verb : {"get", "create"}) {
     if (has_outputs) rights.push_back({verb, "", "pods", "exec"});
   }
-  if (pods::has_agents(spec)) {
-    for (const char* verb : {"get", "patch"}) rights.push_back({verb, "", "configmaps"});
-    for (const char* verb : {"get", "create"}) rights.push_back({verb, "", "pods", "portforward"});
+  const bool by_maps = pods::agents_by(spec) == pods::AgentsBy::kConfigMaps;
+  for (const char* verb : {"get", "patch"}) {
+    if (by_maps) rights.push_back({verb, "", "configmaps"});
+  }
+  for (const char* verb : {"get", "create"}) {
+    if (pods::has_agents(spec)) rights.push_back({verb, "", "pods", "portforward"});
   }
   if (scheduling == pods::GangScheduling::kVolcano) {
     rights.push_back({"create", std::string(kVolcanoGroup), "podgroups"});

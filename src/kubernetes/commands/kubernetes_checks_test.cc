@@ -82,6 +82,22 @@ TEST(RightsFor, AskForNoMoreThanTheJobNeeds) {
               Contains(Right{"create", "scheduling.k8s.io", "workloads"}));
 }
 
+TEST(RightsFor, AgentsNeedConfigMapsOnlyWhereTheyComeByThem) {
+  const Right patch_maps{"patch", "", "configmaps"};
+  const Right forward{"create", "", "pods", "portforward"};
+  job::JobSpec spec;
+  pods::KubernetesOptions& own = pods::edit_kubernetes(spec);
+  own.agents = pods::AgentsBy::kNone;
+  EXPECT_THAT(rights_for(spec, GangScheduling::kHold),
+              AllOf(Not(Contains(patch_maps)), Not(Contains(forward))));
+  own.agents = pods::AgentsBy::kConfigMaps;
+  EXPECT_THAT(rights_for(spec, GangScheduling::kHold),
+              AllOf(Contains(patch_maps), Contains(forward)));
+  own.agents = pods::AgentsBy::kImage;
+  EXPECT_THAT(rights_for(spec, GangScheduling::kHold),
+              AllOf(Not(Contains(patch_maps)), Contains(forward)));
+}
+
 TEST(Right, IsWrittenAsARoleHasIt) {
   EXPECT_EQ(to_string({"create", "", "pods", "exec"}), "create pods/exec");
   EXPECT_EQ(to_string({"patch", "batch", "jobs"}), "patch jobs.batch");

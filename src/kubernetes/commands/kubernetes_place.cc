@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "kubernetes/commands/detached_pods.h"
+#include "kubernetes/commands/kubernetes_doctor.h"
 #include "kubernetes/commands/kubernetes_run.h"
 #include "kubernetes/commands/kubernetes_site.h"
 #include "kubernetes/commands/pod_way.h"
@@ -49,6 +50,22 @@ base::Error told_of_tasks(const base::Error& error, const client::RunOptions& op
       is_np ? "p" : "", *tasks));
 }
 
+client::Doctor kubernetes_doctor() {
+  const auto options = std::make_shared<ClusterToExamine>();
+  return {.examined = "this cluster",
+          .subject = "a cluster of Kubernetes",
+          .example = "--namespace ml",
+          .flags = {{"-n,--namespace", &options->name_space, "NAME",
+                     "On Kubernetes: the namespace (default: the context's)"},
+                    {"--context", &options->context, "NAME",
+                     "On Kubernetes: the context of the kubeconfig"},
+                    {"--kubeconfig", &options->kubeconfig, "FILE",
+                     "On Kubernetes: the kubeconfig (default: as kubectl finds it)"}},
+          .examine = [options](client::Context& context) {
+            return look_at_cluster(*options, context);
+          }};
+}
+
 }  // namespace
 
 client::Place kubernetes_place() {
@@ -66,7 +83,8 @@ client::Place kubernetes_place() {
                      .explain = told_of_tasks,
                      // Nobody follows the lines of a detached job there but who asks for them.
                      .following_command = "logs -f"},
-          .jobs = std::make_shared<const KubernetesJobs>()};
+          .jobs = std::make_shared<const KubernetesJobs>(),
+          .doctor = kubernetes_doctor};
 }
 
 }  // namespace gangrun::kubernetes::commands

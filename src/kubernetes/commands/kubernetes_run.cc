@@ -93,14 +93,6 @@ void add_time_for_pods(job::Timeouts& timeouts) {
   timeouts.roll_call += timeouts.allocation + timeouts.hold;
 }
 
-Result<pods::AgentPods> agent_pods(const client::Context& context) {
-  GANGRUN_ASSIGN(const std::string program, client::find_agent_of_this_version(context));
-  GANGRUN_ASSIGN(AgentFiles files, read_agent_files(program));
-  GANGRUN_ASSIGN(auto parts,
-                 pods::AgentParts::make(std::move(files.loader), std::move(files.packed_agent)));
-  return pods::AgentPods{.parts = std::make_shared<const pods::AgentParts>(std::move(parts))};
-}
-
 Result<PodsPlan> plan_of(KubernetesLaunch launch, const client::RunOptions& options,
                          const client::Context& context) {
   PodsPlan pods;
@@ -115,7 +107,7 @@ Result<PodsPlan> plan_of(KubernetesLaunch launch, const client::RunOptions& opti
   input.gang_scheduling =
       wanted == pods::GangScheduling::kAuto ? pods::GangScheduling::kHold : wanted;
   if (pods::has_agents(launch.spec)) {
-    GANGRUN_ASSIGN(input.agents, agent_pods(context));
+    GANGRUN_ASSIGN(input.agents, agent_pods(launch.spec, context));
   }
   plan.spec = std::move(launch.spec);
   // For commands that look for the job later, from elsewhere.
@@ -152,13 +144,25 @@ Result<> check_by_server(const kubernetes::Access& access, const pods::Manifests
 void tell_of_pods(const pods::Manifests& manifests, const client::RunOptions& options,
                   client::Context& context) {
   context.console.error(pods::where_pods_work(manifests));
-  if (manifests.input().agents) return context.console.error(pods::how_agents_come(manifests));
+  context.console.error(pods::how_agents_come(manifests));
+  if (manifests.input().agents) return;
   context.console.error(pods::what_pods_lack());
   const std::string begin = options.detach ? "" : pods::when_pods_begin(manifests);
   if (!begin.empty()) context.console.error(begin);
 }
 
 }  // namespace
+
+Result<pods::AgentPods> agent_pods(const job::JobSpec& spec, const client::Context& context) {
+  if (pods::agents_by(spec) == pods::AgentsBy::kImage) {
+    return pods::AgentPods{.image = pods::kubernetes_of(spec).agent_image};
+  }
+  GANGRUN_ASSIGN(const std::string program, client::find_agent_of_this_version(context));
+  GANGRUN_ASSIGN(AgentFiles files, read_agent_files(program));
+  GANGRUN_ASSIGN(auto parts,
+                 pods::AgentParts::make(std::move(files.loader), std::move(files.packed_agent)));
+  return pods::AgentPods{.parts = std::make_shared<const pods::AgentParts>(std::move(parts))};
+}
 
 Result<std::vector<pods::CarriedFile>> carried_files(const job::JobSpec& spec,
                                                      const client::Context& context) {

@@ -22,7 +22,6 @@ using base::Json;
 using base::Result;
 
 constexpr std::size_t kPartsDigestDigits = 20;
-constexpr const char* kAgentVolume = "gangrun-agent";
 constexpr const char* kLoaderKey = "loader";
 constexpr int kAgentMode = 0555;
 constexpr std::size_t kToldKeys = 3;

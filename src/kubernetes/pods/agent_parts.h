@@ -15,8 +15,9 @@ namespace gangrun::kubernetes::pods {
 
 // The digest of the parts that a config map belongs to.
 inline constexpr const char* kPartsLabel = "gangrun/parts";
-// The folder of a container in which the loader finds the parts beside itself.
+// The folder of a container in which the loader finds the parts beside itself, and its volume.
 inline constexpr const char* kAgentFolder = "/gangrun/agent";
+inline constexpr const char* kAgentVolume = "gangrun-agent";
 // The API server's own limit for the values of one config map; the keys do not count.
 inline constexpr std::size_t kMaxPartBytes = std::size_t{1} << 20U;
 inline constexpr std::size_t kMaxPartMaps = 64;

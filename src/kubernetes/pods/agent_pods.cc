@@ -23,6 +23,9 @@ constexpr const char* kTokenKey = "token";
 constexpr const char* kRunVolume = "gangrun-run";
 constexpr const char* kRunFolder = "/gangrun/run";
 constexpr std::string_view kProgram = "gangrun-agent";
+// As tools/packing/image.py puts it.
+constexpr const char* kProgramOfImage = "/gangrun-agent";
+constexpr const char* kTerminationMessages = "FallbackToLogsOnError";
 // Containers run as any user, and only those of the job's pods have the volume.
 constexpr int kReadableByAll = 0444;
 
@@ -40,12 +43,19 @@ Json address_variable() {
           {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}};
 }
 
+Json agent_command(const AgentPods& agents, const std::vector<std::string>& arguments) {
+  if (agents.parts) return agents.parts->command(kRunFolder, std::string(kProgram), arguments);
+  Json words = Json::array({base::format("{}/{}", kAgentFolder, kProgram)});
+  for (const std::string& argument : arguments) words.push_back(without_references(argument));
+  return words;
+}
+
 Json container(const AgentPods& agents, const std::vector<std::string>& arguments) {
-  return {{"command", agents.parts->command(kRunFolder, std::string(kProgram), arguments)},
+  return {{"command", agent_command(agents, arguments)},
           {"env", Json::array({address_variable()})},
           {"volumeMounts", mounts()},
           // How an agent that never had a master has ended.
-          {"terminationMessagePolicy", "FallbackToLogsOnError"}};
+          {"terminationMessagePolicy", kTerminationMessages}};
 }
 
 }  // namespace
@@ -78,15 +88,29 @@ Json agent_container(const AgentPods& agents, const job::TaskId& task, int attem
   return container(agents, arguments);
 }
 
+Json copy_container(const AgentPods& agents) {
+  return {
+      {"image", agents.image},
+      {"command", Json::array({kProgramOfImage, "copy-to", kAgentFolder, GANGRUN_VERSION})},
+      {"volumeMounts", Json::array({Json{{"name", kAgentVolume}, {"mountPath", kAgentFolder}}})},
+      // It says that it is of another version.
+      {"terminationMessagePolicy", kTerminationMessages}};
+}
+
 Json relay_container(const AgentPods& agents) {
-  return container(agents,
-                   {"relay", "--port", base::format("{}", kRelayPort), "--client-port",
-                    base::format("{}", kRelayClientPort), "--token-file", in_config(kTokenKey)});
+  Json relay = container(
+      agents, {"relay", "--port", base::format("{}", kRelayPort), "--client-port",
+               base::format("{}", kRelayClientPort), "--token-file", in_config(kTokenKey)});
+  if (agents.parts) return relay;
+  relay["image"] = agents.image;
+  relay["command"][0] = kProgramOfImage;
+  return relay;
 }
 
 Json agent_volumes(const ManifestInput& input, const AgentPods& agents) {
+  const Json copied = {{"name", kAgentVolume}, {"emptyDir", Json::object()}};
   return Json::array(
-      {agents.parts->volume(),
+      {agents.parts ? agents.parts->volume() : copied,
        {{"name", kConfigVolume},
         {"secret", {{"secretName", agent_secret_name(input)}, {"defaultMode", kReadableByAll}}}},
        {{"name", kRunVolume}, {"emptyDir", Json::object()}}});

@@ -11,7 +11,7 @@
 #include "job/task_id.h"
 #include "kubernetes/pods/agent_parts.h"
 
-// Pods with an agent of ours that runs each task's command have in them the parts of the agent, the
+// Pods with an agent of ours that runs each task's command have in them the agent or its parts, the
 // job's configuration in a Secret, and a folder to write to.
 namespace gangrun::kubernetes::pods {
 
@@ -29,7 +29,8 @@ inline constexpr std::uint16_t kHintPort = 17402;
 
 // The pods of a job with agents are made of this.
 struct AgentPods {
-  std::shared_ptr<const AgentParts> parts;
+  std::shared_ptr<const AgentParts> parts{};  // null: agents come by the image
+  std::string image{};
   // The configuration of all agents, and the relay's token. Both are secret.
   base::Secret config{};
   base::Secret token{};
@@ -42,7 +43,9 @@ base::Json agent_secret(const ManifestInput& input, const AgentPods& agents, con
 
 // The container's part of the task's pod: its command, the variables for the agent, its mounts.
 base::Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt);
-// The same of the relay.
+// The container that copies the agent into a pod, where agents come by an image: as above.
+base::Json copy_container(const AgentPods& agents);
+// The relay's. Where agents come by an image, it is that one's.
 base::Json relay_container(const AgentPods& agents);
 // The volumes of both.
 base::Json agent_volumes(const ManifestInput& input, const AgentPods& agents);

@@ -92,6 +92,54 @@ TEST(AgentPods, HaveNoSecretInThem) {
   EXPECT_EQ(secrets, 1);
 }
 
+ManifestInput job_with_image() {
+  ManifestInput input = job_with_agents();
+  edit_kubernetes(input.spec).agents = AgentsBy::kImage;
+  input.agents->parts.reset();
+  input.agents->image = "hub/agent:1";
+  return input;
+}
+
+TEST(AgentPods, AreGivenTheAgentByAContainerOfItsImage) {
+  ManifestInput input = job_with_image();
+  edit_kubernetes(input.spec).image_pull_policy = "Always";
+  edit_kubernetes(input.spec).pod = Json::parse(R"({"spec": {"initContainers": [{"name": "first"}],
+      "containers": [{"name": "tf", "securityContext": {"runAsUser": 7}}]}})");
+  const Json spec = pod_of(input)["spec"];
+  ASSERT_EQ(names_of(spec["initContainers"]), (std::vector<std::string>{"first", "gangrun-agent"}));
+  const Json amounts = {{"cpu", "100m"}, {"memory", "64Mi"}};
+  EXPECT_EQ(spec["initContainers"].at(1),
+            (Json{{"name", "gangrun-agent"},
+                  {"image", "hub/agent:1"},
+                  {"imagePullPolicy", "Always"},
+                  {"securityContext", {{"runAsUser", 7}}},
+                  {"command",
+                   Json::array({"/gangrun-agent", "copy-to", "/gangrun/agent", GANGRUN_VERSION})},
+                  {"resources", {{"requests", amounts}, {"limits", amounts}}},
+                  {"volumeMounts",
+                   Json::array({Json{{"name", "gangrun-agent"}, {"mountPath", "/gangrun/agent"}}})},
+                  {"terminationMessagePolicy", "FallbackToLogsOnError"}}));
+  const Json task = spec["containers"].at(0);
+  EXPECT_EQ(task["image"], "tf:2.15");
+  EXPECT_EQ(task["command"].at(0), "/gangrun/agent/gangrun-agent");
+  EXPECT_EQ(task["command"].at(1), "pod");
+  EXPECT_THAT(task["volumeMounts"],
+              Contains(Json{
+                  {"name", "gangrun-agent"}, {"mountPath", "/gangrun/agent"}, {"readOnly", true}}));
+  EXPECT_THAT(spec["volumes"],
+              Contains(Json{{"name", "gangrun-agent"}, {"emptyDir", Json::object()}}));
+}
+
+TEST(AgentPods, TheRelayRunsInTheImageOfTheAgent) {
+  const Json spec = relay_of(job_with_image())["spec"];
+  EXPECT_FALSE(spec.contains("initContainers"));
+  const Json container = spec.at("containers").at(0);
+  EXPECT_EQ(container.at("name"), "relay");
+  EXPECT_EQ(container.at("image"), "hub/agent:1");
+  EXPECT_EQ(container.at("command").at(0), "/gangrun-agent");
+  EXPECT_EQ(container.at("command").at(1), "relay");
+}
+
 TEST(AgentPods, TheRelayGoesWhereTheTasksMayAndHasNoRights) {
   ManifestInput input = job_with_agents();
   KubernetesOptions& options = edit_kubernetes(input.spec);

@@ -218,10 +218,21 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .key = "agents",
         .about = "How agents of gangrun come into the pods",
         .flag = one_value("--agents", "",
-                          "config_maps: put an agent beside each command, by config maps"),
+                          "Put an agent beside each command, by config maps or by agent_image"),
         .reference =
             "how agents come into the pods, one beside each task's command: `config_maps` (of the "
-            "namespace; nothing is installed, and no image needs anything), or `none`",
+            "namespace; nothing is installed, and no image needs anything), `image` (a container "
+            "of `agent_image` copies it into each pod), or `none`",
+        .default_words = "`none`; with `agent_image`: `image`",
+    }),
+    section_field<&KubernetesOptions::agent_image>({
+        .key = "agent_image",
+        .about = "Image that brings agents into the pods",
+        .allowed = "the name of an image",
+        .reference = "the image that brings agents into the pods, of this version of gangrun: "
+                     "`make dist` makes it",
+        .default_words = "none",
+        .schema = R"({"maxLength": 255})",
     }),
     section_field<&KubernetesOptions::vcores_limit>({
         .key = "vcores_limit",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,12 +30,14 @@ constexpr auto choice_of(GangScheduling) {
 inline std::string_view to_string(GangScheduling scheduling) { return job::to_string(scheduling); }
 
 // The way in which agents come into the pods, one beside each task's command.
-enum class AgentsBy { kNone, kConfigMaps };
+enum class AgentsBy { kNone, kConfigMaps, kImage };
 constexpr auto choice_of(AgentsBy) {
   using enum AgentsBy;
-  return job::choice<AgentsBy>("a way for agents", {{kNone, "none"}, {kConfigMaps, "config_maps"}});
+  return job::choice<AgentsBy>("a way for agents",
+                               {{kNone, "none"}, {kConfigMaps, "config_maps"}, {kImage, "image"}});
 }
 inline std::string_view to_string(AgentsBy by) { return job::to_string(by); }
+inline constexpr AgentsBy kAgentsByDefault = AgentsBy::kNone;
 
 // The settings of a job that only Kubernetes has, beside its tasks.
 struct KubernetesOptions {
@@ -56,9 +59,10 @@ struct KubernetesOptions {
   std::string priority_class;
   std::string queue;  // of Kueue or Volcano
   GangScheduling gang_scheduling = GangScheduling::kAuto;
-  base::Json pod;  // a pod, or a part of one, for all tasks; null: none
-  AgentsBy agents = AgentsBy::kNone;
-  int vcores_limit = 0;      // of each container; 0: none
+  base::Json pod;                  // a pod, or a part of one, for all tasks; null: none
+  std::optional<AgentsBy> agents;  // none: agents_by() decides
+  std::string agent_image;         // that brings agents
+  int vcores_limit = 0;            // of each container; 0: none
   std::string helper_image;  // of the container that keeps a task's outputs; empty: the task's own
 
   static constexpr std::string_view kKey = kKubernetes;
@@ -70,9 +74,13 @@ struct KubernetesOptions {
 inline const KubernetesOptions& kubernetes_of(const job::JobSpec& job) {
   return job.sections.get<KubernetesOptions>();
 }
-inline bool has_agents(const job::JobSpec& job) {
-  return kubernetes_of(job).agents != AgentsBy::kNone;
+// An image that is named brings them, where nothing else is said.
+inline AgentsBy agents_by(const job::JobSpec& job) {
+  const KubernetesOptions& own = kubernetes_of(job);
+  if (own.agents) return *own.agents;
+  return own.agent_image.empty() ? kAgentsByDefault : AgentsBy::kImage;
 }
+inline bool has_agents(const job::JobSpec& job) { return agents_by(job) != AgentsBy::kNone; }
 inline KubernetesOptions& edit_kubernetes(job::JobSpec& job) {
   return job.sections.edit<KubernetesOptions>();
 }

@@ -337,6 +337,15 @@ Found check_pod_part(const Json& pod, const std::string& path) {
   return std::nullopt;
 }
 
+Found check_agents(const KubernetesOptions& kubernetes) {
+  if (kubernetes.agents == AgentsBy::kImage && kubernetes.agent_image.empty()) {
+    return Problem{"kubernetes.agents",
+                   "'image' needs `agent_image` of `kubernetes`, the image that brings the agent; "
+                   "allowed: that too, or config_maps, none"};
+  }
+  return jobfile::check_image(kubernetes.agent_image, "kubernetes.agent_image");
+}
+
 Found check_kubernetes_options(const KubernetesOptions& kubernetes) {
   if (auto found = check_bytes(kubernetes.kubeconfig, "kubernetes.kubeconfig")) return found;
   if (auto found = check_text(kubernetes.context, "kubernetes.context")) return found;
@@ -362,6 +371,7 @@ Found check_kubernetes_options(const KubernetesOptions& kubernetes) {
     return found;
   }
   if (auto found = check_object_name(kubernetes.queue, "a queue", "kubernetes.queue")) return found;
+  if (auto found = check_agents(kubernetes)) return found;
   return check_pod_part(kubernetes.pod, "kubernetes.pod");
 }
 

@@ -38,26 +38,31 @@ PodLauncher::PodLauncher(net::EventLoop& loop, base::Logger& logger, Client& cli
       outbox_(loop),
       manifests_(std::move(manifests)),
       pods_(loop, logger, client, manifests_, options_with_agents(manifests_, options_.random),
-            options_.lease, pod_callbacks()),
-      maps_(loop, logger, client, *manifests_.agents().parts, manifests_.input().name_space,
-            map_callbacks()) {
+            options_.lease, pod_callbacks()) {
+  if (const AgentParts* parts = manifests_.agents().parts.get(); parts != nullptr) {
+    maps_.emplace(loop, logger, client, *parts, manifests_.input().name_space, map_callbacks());
+  }
   manifests_.agents().token = base::Secret::generate();
 }
 
 JobPods::Callbacks PodLauncher::pod_callbacks() {
-  return {.pod =
-              [this](const job::TaskId& task, const PodRun& run, const Owner& owner) {
-                if (task == kRelayTask) return manifests_.relay(run, owner);
-                if (manifests_.agents().master) informed_.insert(task);
-                return manifests_.pod(task, run, owner);
-              },
-          .on_event =
-              [this](const PodEvent& event) {
-                // An event from before clear() may come after it, and finds no link any more.
-                if (is_cleared_) return;
-                std::visit([this](const auto& each) { on(each); }, event);
-              },
-          .on_owner = [this](const Owner& owner) { maps_.begin(owner); }};
+  JobPods::Callbacks callbacks = {
+      .pod =
+          [this](const job::TaskId& task, const PodRun& run, const Owner& owner) {
+            if (task == kRelayTask) return manifests_.relay(run, owner);
+            if (manifests_.agents().master) informed_.insert(task);
+            return manifests_.pod(task, run, owner);
+          },
+      .on_event =
+          [this](const PodEvent& event) {
+            // An event from before clear() may come after it, and finds no link any more.
+            if (is_cleared_) return;
+            std::visit([this](const auto& each) { on(each); }, event);
+          }};
+  if (manifests_.agents().parts) {
+    callbacks.on_owner = [this](const Owner& owner) { maps_->begin(owner); };
+  }
+  return callbacks;
 }
 
 AgentPartMaps::Callbacks PodLauncher::map_callbacks() {
@@ -201,7 +206,7 @@ void PodLauncher::on_session_lost(const job::TaskId& task,
 
 void PodLauncher::tell_waiting() {
   std::string words = pods_.book().waiting_for(loop_.now());
-  if (!has_maps_) words = maps_.waiting_for();
+  if (maps_ && !has_maps_) words = maps_->waiting_for();
   if (words != waiting_) emit(gang::ClusterWaiting{words});
   waiting_ = std::move(words);
   look_at_maps();
@@ -213,7 +218,7 @@ void PodLauncher::tell_waiting() {
 void PodLauncher::look_at_maps() {
   if (!has_maps_ || loop_.now() < look_at_maps_at_) return;
   look_at_maps_at_ = loop_.now() + kLookAtMaps;
-  maps_.check_again([] {});
+  maps_->check_again([] {});
 }
 
 void PodLauncher::clear(std::function<void(base::Result<>)> done) {
@@ -221,7 +226,7 @@ void PodLauncher::clear(std::function<void(base::Result<>)> done) {
   waiting_timer_.reset();
   hints_.reset();
   link_.reset();
-  maps_.end();
+  if (maps_) maps_->end();
   pods_.clear(std::move(done));
 }
 

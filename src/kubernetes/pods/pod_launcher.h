@@ -85,7 +85,7 @@ class PodLauncher final : public cluster::Launcher {
   net::Outbox<cluster::LaunchEvent> outbox_;
   Manifests manifests_;
   JobPods pods_;
-  AgentPartMaps maps_;
+  std::optional<AgentPartMaps> maps_;  // where agents come by them
   std::optional<RelayLink> link_;
   std::optional<AgentHints> hints_;
   // Agents that are requested, and have no session.

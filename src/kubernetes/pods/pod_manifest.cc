@@ -19,6 +19,7 @@ using base::Json;
 constexpr const char* kWorkVolume = "gangrun-work";
 constexpr const char* kNoticeVolume = "gangrun-notice";
 constexpr const char* kSharedMemoryVolume = "gangrun-shm";
+constexpr const char* kCopyContainer = "gangrun-agent";
 constexpr std::string_view kSharedMemoryFolder = "/dev/shm";
 // The limits of a container of ours, if the task's has a limit: a quota that asks for one asks all.
 constexpr const char* kHelperVcoresLimit = "1";
@@ -279,7 +280,13 @@ void put_storage(const Json& beside, Json& container) {
   }
 }
 
-// A container of ours beside the task's: with no more rights than that has.
+// A container of ours beside the task's has no more rights than that.
+void put_rights(const Json& beside, Json& container) {
+  for (const char* key : {"imagePullPolicy", "securityContext"}) {
+    if (beside.contains(key)) container[key] = beside.at(key);
+  }
+}
+
 Json helper(const char* name, const std::string& image, const std::string& line, Json mounts,
             const Json& beside) {
   Json container = {{"name", name},
@@ -292,9 +299,19 @@ Json helper(const char* name, const std::string& image, const std::string& line,
     container["resources"]["limits"]["memory"] = kHelperMemoryLimit;
   }
   put_storage(beside, container);
-  for (const char* key : {"imagePullPolicy", "securityContext"}) {
-    if (beside.contains(key)) container[key] = beside.at(key);
-  }
+  put_rights(beside, container);
+  return container;
+}
+
+// Its limits are its requests: a pod whose other containers have it so stays of the class
+// Guaranteed.
+Json agent_copier(const AgentPods& agents, const Json& beside) {
+  const Json amounts = {{"cpu", "100m"}, {"memory", "64Mi"}};
+  Json container = copy_container(agents);
+  container["name"] = kCopyContainer;
+  container["resources"] = {{"requests", amounts}, {"limits", amounts}};
+  put_storage(beside, container);
+  put_rights(beside, container);
   return container;
 }
 
@@ -311,6 +328,10 @@ void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
   const Json beside = *find_container(pod, task_container(pod));
   const std::string image = beside.at("image").get<std::string>();
   Json& spec = pod["spec"];
+  // Before others of ours, which may run the agent.
+  if (part.input.agents && !part.input.agents->parts) {
+    spec["initContainers"].push_back(agent_copier(*part.input.agents, beside));
+  }
   if (!carried.join_line.empty()) {
     spec["initContainers"].push_back(
         helper(kFilesContainer, image, carried.join_line, carried.join_mounts, beside));
@@ -375,12 +396,11 @@ Json Manifests::relay(const PodRun& run, const Owner& owner) const {
        {"containers", "initContainers", "volumes", "resourceClaims", "resources"}) {
     pod["spec"].erase(of_task);
   }
-  Json container = relay_container(*input_.agents);
-  container["name"] = kRelayContainer;
-  for (const char* key : {"image", "imagePullPolicy", "securityContext"}) {
-    if (beside.contains(key)) container[key] = beside.at(key);
-  }
+  Json container = {{"name", kRelayContainer}};
+  if (beside.contains("image")) container["image"] = beside.at("image");
+  put_rights(beside, container);
   put_image(part, container);
+  container.update(relay_container(*input_.agents));
   container["resources"] = {
       {"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}},
       {"limits", {{"cpu", kHelperVcoresLimit}, {"memory", kHelperMemoryLimit}}}};

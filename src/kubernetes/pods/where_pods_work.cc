@@ -51,13 +51,34 @@ std::string what_pods_lack() {
          "result and no figures";
 }
 
-std::string how_agents_come(const Manifests& manifests) {
-  const AgentParts& parts = *manifests.input().agents->parts;
+std::string way_of_agents(const job::JobSpec& spec) {
+  const KubernetesOptions& own = kubernetes_of(spec);
+  const AgentsBy way = agents_by(spec);
+  std::string why = base::format("kubernetes.agents: {}", to_string(way));
+  if (!own.agents) why += ", by default";
+  if (way == AgentsBy::kNone) return base::format("no agent runs beside the commands ({})", why);
+  if (way == AgentsBy::kConfigMaps) {
+    return base::format(
+        "an agent runs beside each command, which config maps of the namespace bring ({})", why);
+  }
   return base::format(
-      "an agent runs beside each command. It comes by the config maps {}* of the namespace ({} of "
-      "at most 1 MiB), which all jobs with this version share and which go with the last of them; "
-      "one more pod relays to this client",
-      base::format("gangrun-{}-", parts.digest()), parts.map_count());
+      "an agent runs beside each command, which a container of the image {} brings ({})",
+      own.agent_image, own.agents ? why : "kubernetes.agent_image is given");
+}
+
+std::string how_agents_come(const Manifests& manifests) {
+  const std::string way = way_of_agents(manifests.input().spec);
+  const auto& agents = manifests.input().agents;
+  if (!agents) return way;
+  if (!agents->parts) {
+    return base::format(
+        "{}; it has to be of this version. One more pod, of that image, relays to this client",
+        way);
+  }
+  return base::format(
+      "{}: {}*, {} of at most 1 MiB, which all jobs with this version share and which go with the "
+      "last of them. One more pod relays to this client",
+      way, base::format("gangrun-{}-", agents->parts->digest()), agents->parts->map_count());
 }
 
 std::string when_pods_begin(const Manifests& manifests) {

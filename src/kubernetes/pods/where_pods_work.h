@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "job/spec.h"
 #include "kubernetes/pods/manifests.h"
 
 namespace gangrun::kubernetes::pods {
@@ -12,7 +13,9 @@ std::string where_pods_work(const Manifests& manifests);
 
 // The things that a task has elsewhere and not in a pod.
 std::string what_pods_lack();
-// How agents come into them, and what that takes.
+// How agents come into them, and why so.
+std::string way_of_agents(const job::JobSpec& spec);
+// The same, and what that takes.
 std::string how_agents_come(const Manifests& manifests);
 
 // Says that some may run while others have no node, and are ended again; empty: their scheduler

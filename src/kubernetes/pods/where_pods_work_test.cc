@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "kubernetes/pods/agent_parts_for_tests.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests_for_tests.h"
 
@@ -45,6 +48,31 @@ TEST(WherePodsWork, AsAPodOfTheUsersHasIt) {
   EXPECT_EQ(words_of(std::move(input)),
             "tasks work in pods, in /data (ps), the working folder of their image (worker): what "
             "they write goes with the pods where it is not on a volume or named in `outputs`");
+}
+
+TEST(HowAgentsCome, SaysWhyToo) {
+  const auto words = [](std::optional<AgentsBy> agents, const std::string& image) {
+    ManifestInput input = test::wine_job();
+    edit_kubernetes(input.spec).agents = agents;
+    edit_kubernetes(input.spec).agent_image = image;
+    if (agents_by(input.spec) == AgentsBy::kConfigMaps) {
+      input.agents = AgentPods{.parts = std::make_shared<const AgentParts>(test::small_parts())};
+    } else if (agents_by(input.spec) == AgentsBy::kImage) {
+      input.agents = AgentPods{.image = image};
+    }
+    return how_agents_come(Manifests::make(std::move(input)).value());
+  };
+  EXPECT_THAT(words(AgentsBy::kConfigMaps, ""),
+              testing::AllOf(testing::HasSubstr("bring (kubernetes.agents: config_maps): gangrun-"),
+                             testing::HasSubstr("-*, 3 of at most 1 MiB, which all jobs")));
+  EXPECT_EQ(words(std::nullopt, "a:1"),
+            "an agent runs beside each command, which a container of the image a:1 brings "
+            "(kubernetes.agent_image is given); it has to be of this version. One more pod, of "
+            "that image, relays to this client");
+  EXPECT_THAT(words(AgentsBy::kImage, "a:1"), testing::HasSubstr("(kubernetes.agents: image)"));
+  EXPECT_EQ(words(AgentsBy::kNone, "a:1"),
+            "no agent runs beside the commands (kubernetes.agents: none)");
+  EXPECT_THAT(words(std::nullopt, ""), testing::HasSubstr(", by default)"));
 }
 
 TEST(WhenPodsBegin, IsToldWhereNothingPlacesThemTogether) {
