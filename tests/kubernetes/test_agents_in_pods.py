@@ -89,9 +89,10 @@ def test_outputs_come_from_the_agents(jobs):
     """Without `sh` or `tar` of ours in the image, and without a second container."""
     jobs.image = BUSYBOX
     work = ("mkdir -p model/deep model/none; echo step > model/step; head -c 3000000 /dev/zero > model/deep/weights; "
-            "ln -s step model/last; ln -s /etc/passwd model/out; head -c 9000000 /dev/zero > model/big; chmod 755 model/step")
+            "ln -s step model/last; ln -s / model/out; head -c 9000000 /dev/zero > model/big; chmod 755 model/step")
     done = jobs.run(*AGENTS, "-r", "worker:2", "--output", "model/", "--output", "nothing", "--outputs-limit", "4m", "--", "sh", "-c", work)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "outputs of worker:1 were not all kept: over outputs_limit" in done.stdout + done.stderr, done.stdout + done.stderr
     listed = json.loads(jobs.order("fetch", "last", "--json").stdout)["outputs"]
     assert [(entry["task"], entry["files"]) for entry in listed] == [("worker-0", 3), ("worker-1", 3)], listed
     assert jobs.order("fetch", "last", "worker:1", "--to", "here").returncode == 0
