@@ -221,7 +221,7 @@ TEST_F(AgentTest, OutputsAreKeptBeforeTheEndIsTold) {
   EXPECT_EQ(exit_status(), 0);
 }
 
-// A gang that starts again does not wait for what its next run writes anew.
+// A gang that starts again does not wait for what its next run writes again.
 TEST_F(AgentTest, OutputsOfARunThatMayBeFollowedWaitForTheEndOfTheAgent) {
   outputs_ = [this](net::EventLoop& loop) {
     return Outputs{.keep =
