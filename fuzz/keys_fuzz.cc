@@ -77,13 +77,14 @@ void read_segment(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 6) {
+  switch (data[0] % 7) {
     case 0: read_request(bytes); break;
     case 1: read_question<wire::KeyQuestion>(bytes); break;
     case 2: read_question<wire::BarrierQuestion>(bytes); break;
     case 3: read_segment(bytes); break;
     case 4: read_question<wire::ResultPart>(bytes); break;
-    default: read_question<wire::Tokens>(bytes); break;
+    case 5: read_question<wire::Tokens>(bytes); break;
+    default: read_question<wire::OutputsPart>(bytes); break;
   }
   return 0;
 }

@@ -48,7 +48,9 @@ Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containm
       keys_(loop, logger, numbers_, [this](const wire::AskMessage& question) { ask(question); }),
       outputs_(std::move(outputs)),
       stacks_(loop, containment, [this] { return task_processes(); }),
-      execs_(loop, containment, [this] { return own_children(); }) {}
+      execs_(loop, containment, [this] { return own_children(); }) {
+  if (config_.in_pod) send_outputs_to_master();
+}
 
 void Agent::ask(const wire::AskMessage& question) {
   if (session_) session_->ask(question);
@@ -56,6 +58,7 @@ void Agent::ask(const wire::AskMessage& question) {
 
 void Agent::on_answer(const wire::AnswerMessage& answer) {
   keys_.on_answer(answer);
+  if (output_upload_) output_upload_->on_answer(answer);
   if (upload_ && upload_->on_answer(answer, loop_.now())) after_result_part();
 }
 
@@ -198,6 +201,7 @@ void Agent::open_session(const net::Endpoint& endpoint) {
     keys_.on_attached();
     figures_.forget();
     if (upload_) upload_->on_attached(loop_.now());
+    if (output_upload_) output_upload_->on_attached();
   };
   callbacks.on_rendezvous = [this](const wire::RendezvousAnswerMessage& answer) {
     if (rendezvous_) rendezvous_->on_answer(answer);
@@ -262,6 +266,7 @@ base::Result<> Agent::start_run(const wire::StartMessage& message) {
   notice_.begin_run(loop_.now());
   run_started_at_ = loop_.now();
   run_attempt_ = message.attempt;
+  restarts_ = message.restarts;
   run_end_.reset();
   progress_.begin_run();
   figures_.begin_run();
@@ -435,6 +440,7 @@ void Agent::act(TaskPhases::Next next, std::chrono::milliseconds grace) {
       outputs_by_ = std::min(outputs_by_.value_or(base::Instant::max()), *upload_by_);
       return are_outputs_on_way_ ? limit_outputs() : after_result_part();
     case Next::kSendResult: return send_result();
+    case Next::kKeepOutputs: outputs_by_ = loop_.now() + grace; return begin_outputs();
     case Next::kTellEnd: return tell_end();
     case Next::kFarewell: return leave(true);
     case Next::kEnd: return leave(false);
@@ -470,6 +476,8 @@ void Agent::end_because(std::string reason) {
 
 void Agent::leave(bool with_farewell) {
   // Also where nothing runs: what the containment itself has made goes with it.
+  outputs_limit_.reset();
+  if (std::exchange(are_outputs_on_way_, false)) outputs_.cut_short();
   if (const auto killed = containment_.kill_all(loop_.now() + kLeaveDeadline, {}); !killed.ok()) {
     logger_.warning("{}", killed.error().message);
   }

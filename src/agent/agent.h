@@ -14,6 +14,7 @@
 #include "agent/figures_file.h"
 #include "agent/keys.h"
 #include "agent/notice.h"
+#include "agent/output_upload.h"
 #include "agent/progress.h"
 #include "agent/rendezvous.h"
 #include "agent/result_upload.h"
@@ -42,6 +43,9 @@ struct Outputs {
   std::function<void(Done done)> keep{};
   // The time for it is over; the call comes soon.
   std::function<void()> cut_short{};
+  // Whether a run that may be followed by another one leaves them for the end of the agent: the
+  // next run works in the same folder, and does not wait for them.
+  bool can_wait = false;
 };
 
 // One task: holds its ports, reports to the master, waits for the cluster spec, starts the user's
@@ -115,6 +119,10 @@ class Agent {
   void lose_result(std::string_view why);
   // Behind the result.
   void keep_outputs();
+  void begin_outputs();
+  // Without a place's work, an agent in a pod sends them to its master.
+  void send_outputs_to_master();
+  [[nodiscard]] bool may_run_again() const;
   void limit_outputs();
   void cut_outputs_short();
   void on_outputs_kept(std::string lost, const std::string& missing);
@@ -163,7 +171,8 @@ class Agent {
   std::optional<ResultUpload> upload_;  // of the same run
   net::Timer upload_limit_;
   std::optional<base::Instant> upload_by_;  // the end of the grace, once there is one
-  const Outputs outputs_;
+  std::optional<OutputUpload> output_upload_;
+  Outputs outputs_;
   bool are_outputs_on_way_ = false;
   int outputs_turn_ = 0;  // which of them an answer is for
   net::Timer outputs_limit_;
@@ -174,6 +183,7 @@ class Agent {
   std::string end_reason_;  // that the master cannot know
   std::optional<job::LastWords> last_words_;
   int run_attempt_ = 0;
+  int restarts_ = 0;                    // before that one
   std::optional<job::RunEnd> run_end_;  // of that one, by itself
   std::uint64_t lost_lines_ = 0;        // that the log lacks, of all runs
   int exit_status_ = 0;

@@ -81,8 +81,37 @@ void Agent::after_result_part() {
   keep_outputs();
 }
 
+void Agent::send_outputs_to_master() {
+  const auto& named = config_.spec.outputs_of(task_spec_);
+  if (!named || named->empty()) return;
+  std::optional<std::uint64_t> limit;
+  if (const auto mib = config_.spec.outputs_limit_mib) {
+    limit = static_cast<std::uint64_t>(*mib) << 20U;
+  }
+  output_upload_.emplace(loop_, OutputUpload::Order{config_.working_folder, *named, limit},
+                         numbers_, [this](const wire::AskMessage& question) { ask(question); });
+  outputs_ = {
+      .keep = [this](Outputs::Done done) { output_upload_->keep(run_attempt_, std::move(done)); },
+      .cut_short = [this] { output_upload_->cut_short(); },
+      .can_wait = true};
+}
+
+// A run that has failed starts again unless its job has no restart left, which the task does not
+// know for sure.
+bool Agent::may_run_again() const {
+  if (phases_.is_ending()) return false;
+  const bool may_restart = restarts_ < config_.spec.restarts.max;
+  return phases_.is_stop_asked() || (!last_run_->report.success && may_restart);
+}
+
 void Agent::keep_outputs() {
   if (!outputs_.keep || are_outputs_on_way_) return act(phases_.result_over());
+  if (!outputs_.can_wait || !may_run_again()) return begin_outputs();
+  phases_.owe_outputs();
+  act(phases_.result_over());
+}
+
+void Agent::begin_outputs() {
   are_outputs_on_way_ = true;
   limit_outputs();
   outputs_.keep([this, turn = ++outputs_turn_](std::string lost, const std::string& missing) {
@@ -107,7 +136,7 @@ void Agent::on_outputs_kept(std::string lost, const std::string& missing) {
   are_outputs_on_way_ = false;
   if (!missing.empty()) tell_in_log(base::format("gangrun: outputs: {}", missing));
   if (!lost.empty()) tell_in_log(base::format("gangrun: outputs were not all kept: {}", lost));
-  last_run_->report.lost_outputs = std::move(lost);
+  if (last_run_) last_run_->report.lost_outputs = std::move(lost);
   act(phases_.result_over());
 }
 

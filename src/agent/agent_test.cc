@@ -221,6 +221,44 @@ TEST_F(AgentTest, OutputsAreKeptBeforeTheEndIsTold) {
   EXPECT_EQ(exit_status(), 0);
 }
 
+// A gang that starts again does not wait for what its next run writes again.
+TEST_F(AgentTest, OutputsOfARunThatMayBeFollowedWaitForTheEndOfTheAgent) {
+  outputs_ = [this](net::EventLoop& loop) {
+    return Outputs{.keep =
+                       [this, &loop](Outputs::Done done) {
+                         std::filesystem::create_directory(folder_ + "/kept");
+                         loop.post([done = std::move(done)] { done("over the limit: big", ""); });
+                       },
+                   .can_wait = true};
+  };
+  config_.spec.restarts.max = 1;
+  begin("exit 3");
+  start_run();
+  EXPECT_EQ(wait_for<job::Exited>().report.lost_outputs, "");
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/kept"));
+  EXPECT_TRUE(server_->send_end(kWorker, seconds(20)));
+  wait_for_line("gangrun: outputs were not all kept: over the limit: big");
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/kept"));
+  EXPECT_TRUE(wait_for<agents::SessionEnded>().farewell.has_value());
+  EXPECT_EQ(exit_status(), 0);
+}
+
+TEST_F(AgentTest, OutputsOfARunThatWaitAreKeptAtOnceWhereItHasSucceeded) {
+  outputs_ = [](net::EventLoop& loop) {
+    return Outputs{.keep =
+                       [&loop](Outputs::Done done) {
+                         loop.post([done = std::move(done)] { done("over the limit: big", ""); });
+                       },
+                   .can_wait = true};
+  };
+  config_.spec.restarts.max = 1;
+  begin("exit 0");
+  start_run();
+  EXPECT_EQ(wait_for<job::Exited>().report.lost_outputs, "over the limit: big");
+  EXPECT_TRUE(server_->send_end(kWorker, seconds(20)));
+  EXPECT_EQ(exit_status(), 0);
+}
+
 // It was missing without a word.
 TEST_F(AgentTest, AResultThatIsGivenUpWithTheAgentIsTold) {
   begin("echo 7 >\"$GANGRUN_RESULT_FILE\"");

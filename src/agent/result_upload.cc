@@ -15,14 +15,6 @@
 
 namespace gangrun::agent {
 
-namespace {
-
-// An answer that comes so soon doubles the next part; one that comes so late halves it.
-constexpr std::chrono::seconds kSoon(1);
-constexpr std::chrono::seconds kLate(2);
-
-}  // namespace
-
 base::Result<ResultFile> open_result(const std::string& path) {
   // Not what a link leads to, and no pipe that would be waited for.
   base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -41,15 +33,14 @@ base::Result<ResultFile> open_result(const std::string& path) {
   return ResultFile{std::move(file), info.st_size};
 }
 
-// How fast this session is, is not known.
 void ResultUpload::begin(base::Instant now) {
-  part_bytes_ = kLeastResultPartBytes;
+  part_size_.begin();
   send_from(0, now);
 }
 
 void ResultUpload::send_from(std::int64_t offset, base::Instant now) {
   if (over_) return;
-  const std::int64_t length = std::min(size_ - offset, part_bytes_);
+  const std::int64_t length = std::min(size_ - offset, part_size_.bytes());
   auto bytes =
       base::read_at(file_.get(), offset, static_cast<std::size_t>(length), "read the result");
   if (!bytes.ok()) return give_up(bytes.error().message);
@@ -76,9 +67,7 @@ void ResultUpload::take(const wire::AnswerMessage& answer, base::Instant now) {
   if (said->kept != sent_) {
     return give_up(base::format("the master keeps {} of {} bytes", said->kept, sent_));
   }
-  constexpr std::int64_t kMost = wire::kMaxResultPartBytes;
-  if (now - sent_at_ <= kSoon) part_bytes_ = std::min(kMost, part_bytes_ * 2);
-  if (now - sent_at_ >= kLate) part_bytes_ = std::max(kLeastResultPartBytes, part_bytes_ / 2);
+  part_size_.answered(now - sent_at_);
   if (sent_ < size_) return send_from(sent_, now);
   over_ = true;
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "agent/part_size.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -12,17 +13,8 @@
 
 namespace gangrun::agent {
 
-// For so long the answer to a part is awaited: on a cluster the last one comes when the whole is on
-// its file system.
-inline constexpr std::chrono::minutes kResultPartTimeout{6};
-
-// So little of it waits before a heartbeat on the slowest link.
-inline constexpr std::int64_t kLeastResultPartBytes = std::int64_t{8} << 10U;
-
-// The result of a run, on its way to the master: part by part, each after the answer
-// to the one before. Heartbeats wait behind a part: parts are as large as an answer in about a
-// second allows, but kLeastResultPartBytes. A new session, with a new master perhaps, begins again.
-// No loop, no clock.
+// The result of a run, on its way to the master: part by part, each after the answer to the one
+// before. A new session, with a new master perhaps, begins again. No loop, no clock.
 class ResultUpload {
  public:
   // `attempt` is that of the run. `ask` is called by begin(), on_attached() and on_answer().
@@ -57,7 +49,7 @@ class ResultUpload {
   std::int64_t asked_ = 0;  // the number of the question that is awaited
   std::int64_t sent_ = 0;   // up to here, by that one
   base::Instant sent_at_;
-  std::int64_t part_bytes_ = kLeastResultPartBytes;
+  PartSize part_size_;
   bool over_ = false;
   std::string trouble_;
 };

@@ -7,6 +7,7 @@ using Next = TaskPhases::Next;
 void TaskPhases::started() {
   phase_ = Phase::kRunning;
   stop_asked_ = false;
+  owes_outputs_ = false;
 }
 
 Next TaskPhases::run_ended() {
@@ -15,6 +16,7 @@ Next TaskPhases::run_ended() {
 }
 
 Next TaskPhases::result_over() {
+  if (phase_ == Phase::kKeepingOutputs) return leave();
   phase_ = Phase::kTelling;
   return Next::kTellEnd;
 }
@@ -33,7 +35,14 @@ Next TaskPhases::end(std::chrono::milliseconds grace) {
       phase_ = Phase::kTelling;
       return Next::kTellEnd;
     case Phase::kTelling: return Next::kTellEnd;
-    case Phase::kWaiting: break;
+    case Phase::kKeepingOutputs:
+      if (has_session_ && grace.count() > 0) return Next::kLimitResult;
+      break;
+    case Phase::kWaiting:
+      if (!owes_outputs_ || !has_session_ || grace.count() == 0) break;
+      owes_outputs_ = false;
+      phase_ = Phase::kKeepingOutputs;
+      return Next::kKeepOutputs;
   }
   return leave();
 }

@@ -46,6 +46,42 @@ TEST(TaskPhases, AnEndWithoutARunIsTheFarewell) {
   EXPECT_FALSE(phases.may_start());
 }
 
+TEST(TaskPhases, OutputsThatAreOwedAreKeptBeforeTheFarewell) {
+  TaskPhases phases = sending();
+  phases.owe_outputs();
+  ASSERT_EQ(phases.result_over(), Next::kTellEnd);
+  ASSERT_EQ(phases.end_told(), Next::kNothing);
+  EXPECT_TRUE(phases.may_start());
+  EXPECT_EQ(phases.end(seconds(5)), Next::kKeepOutputs);
+  EXPECT_FALSE(phases.may_start());
+  EXPECT_EQ(phases.end(seconds(2)), Next::kLimitResult);
+  EXPECT_EQ(phases.result_over(), Next::kFarewell);
+}
+
+TEST(TaskPhases, OutputsThatAreOwedAreGivenUpByAnEndAtOnceByAnotherRunAndWithoutASession) {
+  const auto owing = [] {
+    TaskPhases phases = sending();
+    phases.owe_outputs();
+    EXPECT_EQ(phases.result_over(), Next::kTellEnd);
+    EXPECT_EQ(phases.end_told(), Next::kNothing);
+    return phases;
+  };
+  TaskPhases at_once = owing();
+  EXPECT_EQ(at_once.end(seconds(0)), Next::kFarewell);
+  TaskPhases later = owing();
+  EXPECT_EQ(later.end(seconds(5)), Next::kKeepOutputs);
+  EXPECT_EQ(later.end(seconds(0)), Next::kFarewell);
+  TaskPhases alone = owing();
+  alone.session_lost();
+  EXPECT_EQ(alone.end(seconds(5)), Next::kEnd);
+  TaskPhases again = owing();
+  again.started();
+  EXPECT_EQ(again.end(seconds(5)), Next::kStopRun);
+  EXPECT_EQ(again.run_ended(), Next::kSendResult);
+  EXPECT_EQ(again.result_over(), Next::kTellEnd);
+  EXPECT_EQ(again.end_told(), Next::kFarewell);
+}
+
 TEST(TaskPhases, ASecondEndDoesNotWaitForTheFarewell) {
   TaskPhases phases;
   ASSERT_EQ(phases.end(seconds(5)), Next::kFarewell);

@@ -30,6 +30,13 @@ Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& log
                [this](const job::TaskId& task, wire::AnswerMessage answer) {
                  server_.send_answer(task, std::move(answer));
                }),
+      outputs_(
+          options_.records.output_folder,
+          static_cast<std::uint64_t>(options_.launch.spec.outputs_limit_mib.value_or(0)) << 20U,
+          [this](const job::TaskId& task, wire::AnswerMessage answer) {
+            server_.send_answer(task, std::move(answer));
+          },
+          [this](const auto& task, auto lost) { on_outputs_over(task, std::move(lost)); }),
       questions_(loop, server),
       keys_(
           loop, logger, options_.records.key_folder, options_.records.far_keys,

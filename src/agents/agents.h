@@ -13,6 +13,7 @@
 #include "agents/call_back.h"
 #include "agents/key_desk.h"
 #include "agents/log_lacks.h"
+#include "agents/output_store.h"
 #include "agents/questions.h"
 #include "agents/result_store.h"
 #include "agents/server.h"
@@ -35,6 +36,8 @@ inline constexpr std::chrono::milliseconds kAtOnce(0);
 struct TaskRecords {
   std::string result_folder;
   std::string key_folder;
+  // For the outputs that agents send to their master; empty: they send none.
+  std::string output_folder{};
   // With one, results are known when they are there, and none stays in the folder. Outlives the
   // agents.
   cluster::FarResults* far_results = nullptr;
@@ -87,6 +90,9 @@ class Agents final : public cluster::Tasks {
     cluster::TaskFacts told;
     LogLacks log_lacks;        // that its agents have told
     std::optional<int> run{};  // the attempt of a run that has begun, and whose end is not told
+    std::optional<int> last_run{};  // of the last run that has begun
+    // Whether outputs of that one are to come.
+    bool are_outputs_due = false;
     // When its place may take it away, where that is known; its agent is told.
     std::optional<base::Instant> preempted_at;
   };
@@ -110,6 +116,8 @@ class Agents final : public cluster::Tasks {
 
   void emit(gang::Event event, std::optional<cluster::Whereabouts> whereabouts = {});
   void begin_session(const job::TaskId& task);
+  void begin_run(const job::TaskId& task, int attempt);
+  void on_outputs_over(const job::TaskId& task, std::string lost);
   void tell_preemption(const job::TaskId& task);
   void tell_tokens(const job::TaskId& task);
   void keep_line(const job::TaskId& task, bool is_error, const std::string& line);
@@ -122,6 +130,7 @@ class Agents final : public cluster::Tasks {
   std::function<void(cluster::TasksEvent)> listener_;
   AgentPlaces places_;
   ResultStore results_;
+  OutputStore outputs_;
   std::optional<cluster::LineFiles> line_files_;
   std::map<job::TaskId, Facts> facts_;
   base::Secret tokens_;  // empty: none were given

@@ -7,6 +7,7 @@
 #include "base/overloaded.h"
 #include "base/strings.h"
 #include "cluster/task_files.h"
+#include "job/json_text.h"
 #include "wire/agent_questions.h"
 
 // Events of agents come from the place that starts them, and from their sessions.
@@ -38,10 +39,10 @@ void Agents::on(const cluster::PreemptionNotice& event) {
 void Agents::on(const job::AgentEnded& event) {
   Facts& facts = facts_[event.task];
   facts.preempted_at.reset();
+  facts.run.reset();
+  outputs_.forget(event.task);
   // Whoever looks for its outputs learns that they never came.
-  const auto& named = options_.launch.spec.outputs_of(*options_.launch.spec.find(event.task.type));
-  const bool had_begun = std::exchange(facts.run, std::nullopt).has_value();
-  if (options_.keep_outputs && had_begun && named && !named->empty()) {
+  if (std::exchange(facts.are_outputs_due, false)) {
     facts.told.lost_outputs = "its container ended before they were written";
   }
   emit(event);
@@ -67,7 +68,7 @@ void Agents::on(const AgentReattached& event) {
   facts.told.address_reason = event.address_reason;
   facts.run.reset();
   if (event.user_pid != 0) {
-    facts.run = event.attempt;
+    begin_run(event.task, event.attempt);
     facts.told.pid = starter_->pid_here(event.task, event.user_pid);
   }
   tell_tokens(event.task);
@@ -106,12 +107,28 @@ void Agents::tell_tokens(const job::TaskId& task) {
 
 void Agents::on(const ProcessStarted& event) {
   if (event.attempt > 1) results_.forget(event.task);
+  outputs_.forget(event.task);
+  begin_run(event.task, event.attempt);
   Facts& facts = facts_[event.task];
   facts.told.figures.clear();
   facts.told.lost_outputs.clear();
-  facts.run = event.attempt;
   facts.told.pid = starter_->pid_here(event.task, event.pid);
   emit(gang::Started{event.task, event.attempt});
+}
+
+void Agents::begin_run(const job::TaskId& task, int attempt) {
+  const auto& named = options_.launch.spec.outputs_of(*options_.launch.spec.find(task.type));
+  Facts& facts = facts_[task];
+  facts.run = attempt;
+  // Outputs of a run that was known before may have come already.
+  if (std::exchange(facts.last_run, attempt) == attempt) return;
+  facts.are_outputs_due = options_.keep_outputs && named && !named->empty();
+}
+
+void Agents::on_outputs_over(const job::TaskId& task, std::string lost) {
+  Facts& facts = facts_[task];
+  facts.are_outputs_due = false;
+  facts.told.lost_outputs = base::shorten(lost, job::kMaxSentenceBytes);
 }
 
 void Agents::on(const job::Exited& event) {
@@ -120,6 +137,11 @@ void Agents::on(const job::Exited& event) {
   facts.told.memory_bytes = 0;
   facts.told.lost_outputs = event.report.lost_outputs;
   facts.run.reset();
+  if (!facts.last_run) facts.last_run = event.attempt;
+  // A master that takes them itself knows whether they have come: they may come when the end of the
+  // run is told.
+  const bool are_here = !options_.records.output_folder.empty();
+  if (!are_here || !event.report.lost_outputs.empty()) facts.are_outputs_due = false;
   if (line_files_) {
     const auto missing =
         line_files_->missing(cluster::log_prefix(options_.launch.log_folder, event.task));
@@ -188,6 +210,9 @@ void Agents::on(FiguresTold& event) { facts_[event.task].told.figures = std::mov
 void Agents::on(const AgentAsked& event) {
   if (event.question.kind == wire::kResultKind) {
     return results_.ask(event.task, facts_[event.task].run, event.question);
+  }
+  if (event.question.kind == wire::kOutputsKind) {
+    return outputs_.ask(event.task, facts_[event.task].last_run, event.question);
   }
   if (keys_.ask(event.task, event.question)) return;
   server_.send_answer(event.task, {.id = event.question.id,

@@ -9,6 +9,7 @@
 #include "client/ending_guard.h"
 #include "client/fail.h"
 #include "client/job_display.h"
+#include "client/report.h"
 #include "client/run_record.h"
 #include "client/text.h"
 #include "client/zookeeper_input.h"
@@ -208,6 +209,7 @@ ExitStatus Session::wait() {
   }
   const job::JobStatus status = master_->job().status();
   const ExitStatus exit_status = exit_status_of(status, signals_seen_ > 0);
+  for (const std::string& sentence : lost_outputs(status)) display_->warning(sentence);
   display_->finish(status, exit_status);
   if (signals_seen_ > 1) guard_->end_within(kGoingLimit, exit_status);
   return exit_status;

@@ -272,8 +272,9 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .flag = one_value("--outputs-limit"),
         .reference = "the most that each host of `ssh` brings of a copied folder where no "
                      "`outputs` are named, which keeps the rest for a day, for `gangrun fetch`; on "
-                     "YARN and Kubernetes, the most that each task's `outputs` may have: on YARN "
-                     "the rest goes with its container, from a pod with more nothing is brought",
+                     "YARN and Kubernetes, the most that each task's `outputs` may have: on YARN, "
+                     "and with agents on Kubernetes, the rest goes with its container; from a pod "
+                     "without an agent that has more, nothing is brought",
         .default_words = "256 MiB on a host, no limit on YARN and Kubernetes",
     }),
     field_of<&job::JobSpec::keep_folders>({

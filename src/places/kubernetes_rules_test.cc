@@ -43,9 +43,18 @@ TEST(KubernetesRules, TakesNamesAsKubernetesHasThem) {
            "node_selector: {kubernetes.io/hostname: node-1}",
            "tolerations: []",
            "image_pull_policy: Always",
+           "agents: config_maps",
            "pod: {apiVersion: v1, kind: Pod, metadata: {}, spec: {containers: []}}",
        }) {
     EXPECT_EQ(kubernetes_rules_error(with_options(options)), "") << options;
+  }
+}
+
+TEST(KubernetesRules, OutputsComeFromPodsWithAndWithoutAgents) {
+  for (const char* agents : {"none", "config_maps"}) {
+    EXPECT_EQ(
+        kubernetes_rules_error(with_options(base::format("agents: {}", agents)) + "outputs: [a]\n"),
+        "");
   }
 }
 

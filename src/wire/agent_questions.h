@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "base/described.h"
 #include "base/result.h"
@@ -54,6 +55,65 @@ struct ResultKept {
   }
 
   friend bool operator==(const ResultKept&, const ResultKept&) = default;
+};
+
+// To the master: a part of what the run has left as its outputs. Those of a run that has succeeded
+// come before its end is told, those of others before the agent leaves. The next part follows the
+// answer, which is an OutputsKept; a new session begins again. A refusal says that no more is
+// wanted, and why.
+inline constexpr std::string_view kOutputsKind = "outputs";
+
+// A file, a link or an empty folder that begins, or more of the file before it.
+struct OutputPiece {
+  std::string name{};  // relative to the working folder; empty: more of the file
+  std::int64_t size = 0;
+  bool is_executable = false;
+  std::string target{};  // of a link
+  bool is_folder = false;
+  std::string bytes{};
+
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row_if_set("name", &OutputPiece::name, base::Bytes{kMaxOutputNameBytes}),
+        base::row_if_set("size", &OutputPiece::size, kNumberForm),
+        base::row_if_set("is_executable", &OutputPiece::is_executable),
+        base::row_if_set("target", &OutputPiece::target, base::Bytes{kMaxOutputNameBytes}),
+        base::row_if_set("is_folder", &OutputPiece::is_folder),
+        base::row_if_set("bytes", &OutputPiece::bytes, base::Hex{kMaxResultPartBytes}));
+  }
+
+  friend bool operator==(const OutputPiece&, const OutputPiece&) = default;
+};
+
+struct OutputsPart {
+  int attempt = 1;
+  std::int64_t number = 0;  // of the part; 0: all begins again
+  std::vector<OutputPiece> pieces{};
+  bool is_last = false;
+  std::string lost{};  // what the agent does not send, and why; with the last part
+
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("attempt", &OutputsPart::attempt, kAttemptForm),
+        base::row("number", &OutputsPart::number, kNumberForm),
+        base::row("pieces", &OutputsPart::pieces, base::ListOf<base::Plain>{kMaxOutputPieces, {}}),
+        base::row_if_set("is_last", &OutputsPart::is_last),
+        base::row_if_set("lost", &OutputsPart::lost, base::Bytes{kMaxLostOutputsBytes, true}));
+  }
+
+  friend bool operator==(const OutputsPart&, const OutputsPart&) = default;
+};
+
+// The part is kept, and after the last one: what of all of them is not, and why.
+struct OutputsKept {
+  std::string lost{};
+
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row_if_set("lost", &OutputsKept::lost, base::Bytes{kMaxLostOutputsBytes, true}));
+  }
+
+  friend bool operator==(const OutputsKept&, const OutputsKept&) = default;
 };
 
 // To an agent: new tokens of the place in place of those that the task was started with, as a token

@@ -38,6 +38,7 @@ TEST(KeyMessagesTest, AreInTheFuzzersCorpus) {
   base::expect_sample_in_corpus("keys/message_barrier", "\x02", base::sample_of<BarrierQuestion>());
   base::expect_sample_in_corpus("keys/message_result", "\x04", base::sample_of<ResultPart>());
   base::expect_sample_in_corpus("keys/message_tokens", "\x05", base::sample_of<Tokens>());
+  base::expect_sample_in_corpus("keys/message_outputs", "\x06", base::sample_of<OutputsPart>());
 }
 
 TEST(KeyMessagesTest, AllComeBack) {

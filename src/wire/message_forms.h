@@ -38,6 +38,11 @@ inline constexpr std::size_t kMaxRendezvousValueBytes = std::size_t{256} << 10U;
 inline constexpr std::size_t kMaxTokensBytes = std::size_t{1} << 20U;
 inline constexpr std::int64_t kMaxResultBytes = std::int64_t{256} << 20U;
 inline constexpr std::size_t kMaxResultPartBytes = std::size_t{384} << 10U;
+// The name of one output, how many of them stand in one message, and the words for those that are
+// not in any.
+inline constexpr std::size_t kMaxOutputNameBytes = std::size_t{16} << 10U;
+inline constexpr std::size_t kMaxOutputPieces = 1024;
+inline constexpr std::size_t kMaxLostOutputsBytes = std::size_t{4} << 10U;
 inline constexpr int kMaxAttempt = job::kMaxAttempt;
 inline constexpr int kMaxGeneration = 1'000'000;
 inline constexpr std::chrono::milliseconds kMaxInterval = std::chrono::hours(24);

@@ -162,6 +162,9 @@ TEST(MessagesTest, AreInTheDocumentAndTheFuzzersCorpus) {
        {"answer of a task", base::members_of<cluster::TaskAnswer>()},
        {std::string(kResultKind), base::members_of<ResultPart>()},
        {"result, kept", base::members_of<ResultKept>()},
+       {std::string(kOutputsKind), base::members_of<OutputsPart>()},
+       {"outputs, a piece", base::members_of<OutputPiece>()},
+       {"outputs, kept", base::members_of<OutputsKept>()},
        {std::string(cluster::kNotice), base::members_of<cluster::Notice>()},
        {std::string(kTokensKind), base::members_of<Tokens>()},
        {"control, said", base::members_of<ControlAnswer>()}});
@@ -402,6 +405,20 @@ TEST(MessagesTest, LimitsOfAResultAreExactAndFitIntoAFrame) {
   EXPECT_FALSE(accepted(3, 5, 3));
   EXPECT_FALSE(accepted(5, 5, 1));
   EXPECT_FALSE(accepted(0, 5, 0));
+}
+
+TEST(MessagesTest, APartOfOutputsHasItsLimits) {
+  const auto accepted = [](std::size_t name, std::size_t pieces, std::size_t bytes) {
+    const OutputPiece piece{.name = std::string(name, 'n'), .bytes = std::string(bytes, '\xff')};
+    const OutputsPart part{.pieces = std::vector<OutputPiece>(pieces, piece)};
+    const auto again = base::from_json<OutputsPart>(base::to_json(part));
+    return again.ok() && *again == part;
+  };
+  EXPECT_TRUE(accepted(kMaxOutputNameBytes, 1, kMaxResultPartBytes));
+  EXPECT_TRUE(accepted(0, kMaxOutputPieces, 0));
+  EXPECT_FALSE(accepted(kMaxOutputNameBytes + 1, 1, 0));
+  EXPECT_FALSE(accepted(1, kMaxOutputPieces + 1, 0));
+  EXPECT_FALSE(accepted(1, 1, kMaxResultPartBytes + 1));
 }
 
 TEST(MessagesTest, TheLargestTokensFitIntoAFrame) {

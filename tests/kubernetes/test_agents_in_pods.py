@@ -85,6 +85,54 @@ def test_exec_and_stacks(jobs):
         assert client.wait(60) == 5
 
 
+def test_outputs_come_from_the_agents(jobs):
+    """Without `sh` or `tar` of ours in the image, and without a second container."""
+    jobs.image = BUSYBOX
+    work = ("mkdir -p model/deep model/none; echo step > model/step; head -c 3000000 /dev/zero > model/deep/weights; "
+            "ln -s step model/last; ln -s / model/out; head -c 9000000 /dev/zero > model/big; chmod 755 model/step")
+    done = jobs.run(*AGENTS, "-r", "worker:2", "--output", "model/", "--output", "nothing", "--outputs-limit", "4m", "--", "sh", "-c", work)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "outputs of worker:1 were not all kept: over outputs_limit" in done.stdout + done.stderr, done.stdout + done.stderr
+    listed = json.loads(jobs.order("fetch", "last", "--json").stdout)["outputs"]
+    assert [(entry["task"], entry["files"]) for entry in listed] == [("worker-0", 3), ("worker-1", 3)], listed
+    assert jobs.order("fetch", "last", "worker:1", "--to", "here").returncode == 0
+    fetched = jobs.folder / "here/worker-1"
+    assert (fetched / "model/step").read_text() == "step\n" and (fetched / "model/step").stat().st_mode & 0o111
+    assert (fetched / "model/deep/weights").stat().st_size == 3_000_000
+    assert (fetched / "model/last").readlink() == pathlib.Path("step")
+    assert not (fetched / "model/out").is_symlink() and not (fetched / "model/big").exists()
+    for task in jobs.status()["tasks"]:
+        assert "over outputs_limit (4 MiB): model/big" in task["lost_outputs"], task
+        assert '"model/out" (a link that leads out of the folder)' in task["lost_outputs"], task
+    assert any("it has written no nothing" in line for line in jobs.lines())
+    assert jobs.left() == []
+
+
+def test_outputs_of_a_run_that_is_followed_come_once_at_the_end(jobs):
+    jobs.image = BUSYBOX
+    work = "mkdir -p out; echo run $GANGRUN_RESTARTS >> out/runs; [ $GANGRUN_RESTARTS -gt 0 ] || exit 3"
+    jobs.write("job.yaml", json.dumps({
+        "on": "kubernetes", "image": BUSYBOX, "command": ["sh", "-c", work], "tasks": {"worker": {"instances": 2, "memory": "32m"}},
+        "outputs": ["out"], "restarts": {"scope": "gang", "max": 2}, "kubernetes": {"namespace": jobs.kubectl.namespace, "agents": "config_maps"}}))
+    with jobs.running("run", "job.yaml", program="gangrun") as client:
+        assert client.wait(120) == 0, jobs.status()
+    (job,) = pathlib.Path(jobs.environment["GANGRUN_HOME"]).glob("jobs/*")
+    assert [(job / f"outputs/worker-{i}/out/runs").read_text() for i in range(2)] == ["run 0\nrun 1\n"] * 2
+
+
+def test_outputs_of_a_task_that_is_stopped_come(jobs):
+    jobs.image = BUSYBOX
+    work = "mkdir out; trap 'echo saved > out/state; exit 0' TERM; echo here; sleep 1000 & wait"
+    with jobs.running(*AGENTS, "-r", "worker:1", "--output", "out", "--", "sh", "-c", work) as client:
+        jobs.wait_for_running(1)
+        wait_until(lambda: any("here" in line for line in jobs.lines()), "the trap")
+        assert jobs.order("kill", "last").returncode == 0
+        assert client.wait(60) == 5
+    assert jobs.order("fetch", "last", "--to", "here").returncode == 0
+    assert (jobs.folder / "here/worker-0/out/state").read_text() == "saved\n"
+    assert jobs.left() == []
+
+
 def test_a_relay_that_is_gone_is_replaced_and_no_task_notices(jobs):
     jobs.image = BUSYBOX
     with jobs.running(*AGENTS, "-r", "worker:2", "--", *SLEEPER) as client:

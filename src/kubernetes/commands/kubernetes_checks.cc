@@ -134,7 +134,7 @@ std::vector<Right> rights_for(const job::JobSpec& spec, pods::GangScheduling sch
                   [](const job::TaskSpec& task) { return task.outputs && !task.outputs->empty(); });
   // A WebSocket begins with a GET; newer servers ask for the right to create as well.
   for (const char* verb : {"get", "create"}) {
-    if (has_outputs) rights.push_back({verb, "", "pods", "exec"});
+    if (has_outputs && !pods::has_agents(spec)) rights.push_back({verb, "", "pods", "exec"});
   }
   const bool by_maps = pods::agents_by(spec) == pods::AgentsBy::kConfigMaps;
   for (const char* verb : {"get", "patch"}) {

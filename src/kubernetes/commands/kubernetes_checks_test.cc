@@ -76,6 +76,8 @@ TEST(RightsFor, AskForNoMoreThanTheJobNeeds) {
   spec.outputs = {"model"};
   EXPECT_THAT(rights_for(spec, GangScheduling::kHold),
               AllOf(Contains(get_exec), Contains(create_exec)));
+  pods::edit_kubernetes(spec).agents = pods::AgentsBy::kConfigMaps;
+  EXPECT_THAT(rights_for(spec, GangScheduling::kHold), Not(Contains(get_exec)));
   EXPECT_THAT(rights_for(spec, GangScheduling::kVolcano),
               Contains(Right{"create", "scheduling.volcano.sh", "podgroups"}));
   EXPECT_THAT(rights_for(spec, GangScheduling::kWorkload),

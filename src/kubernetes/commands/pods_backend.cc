@@ -90,6 +90,8 @@ host::MadeTasks PodsBackend::make_agents(const host::BackendInput& input,
                .left = [pods = launcher.get()] { return pods->left(); }};
   agents::AgentsOptions options = host::agents_by_tls(input);
   options.launch.lines = agents::LinesFor::kLogFolder;
+  options.records.output_folder = input.folder.paths().outputs();
+  options.keep_outputs = true;
   return {.tasks = std::make_unique<agents::Agents>(input.ground.loop, input.ground.clock,
                                                     input.ground.logger, input.ground.server,
                                                     std::move(launcher), std::move(options)),

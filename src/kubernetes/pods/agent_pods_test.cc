@@ -61,6 +61,16 @@ TEST(AgentPods, RunTheAgentInPlaceOfTheCommand) {
             (std::vector<std::string>{"gangrun-agent", "gangrun-config", "gangrun-run"}));
 }
 
+// A second container would wait for a client that asks nobody.
+TEST(AgentPods, SendTheirOutputsThemselves) {
+  ManifestInput input = job_with_agents();
+  input.spec.outputs = {"model/"};
+  const Json spec = pod_of(input)["spec"];
+  EXPECT_EQ(spec.at("containers").size(), 1U);
+  EXPECT_EQ(spec.at("containers").at(0).at("workingDir"), "/gangrun/work");
+  EXPECT_THAT(names_of(spec.at("volumes")), Contains("gangrun-work"));
+}
+
 TEST(AgentPods, AreToldTheWayToTheMasterWhereItIsKnown) {
   ManifestInput input = job_with_agents();
   input.agents->master = job::Address{"10.0.0.7", 17400};

@@ -249,19 +249,15 @@ Found check_pod_name(const JobSpec& job, const TaskSpec& task) {
                               job.name, sum, kMaxLabelBytes - rest - task.type.size() - prefix)};
 }
 
-// A gang of pods without agents is whole, and nothing brings the outputs of those with agents yet.
+// A gang of pods without agents is whole.
 Found check_features_of_agents(const JobSpec& job) {
   using jobfile::Feature;
-  const auto refuse = [&job](Feature feature, std::string_view instead) -> Found {
+  if (has_agents(job)) return std::nullopt;
+  for (const Feature feature : {Feature::kSpares, Feature::kSmallerGangs}) {
     const auto asked = jobfile::find_asked(job, feature);
-    if (!asked) return std::nullopt;
-    return not_there(asked->path, asked->value, instead);
-  };
-  if (has_agents(job)) {
-    return refuse(Feature::kOutputs, "allowed: `kubernetes: {agents: none}`, or a volume");
+    if (asked) return not_there(asked->path, asked->value, kWholeGang);
   }
-  if (auto found = refuse(Feature::kSpares, kWholeGang)) return found;
-  return refuse(Feature::kSmallerGangs, kWholeGang);
+  return std::nullopt;
 }
 
 Found check_names_of_pods(const JobSpec& job) {

@@ -24,6 +24,8 @@ PodBook::Options options_with_agents(const Manifests& manifests, std::function<d
   PodBook::Options options = book_options(manifests, std::move(random));
   options.names[kRelayTask] = manifests.pod_name(kRelayTask);
   options.has_agents = true;
+  // Agents send them before they leave.
+  options.with_outputs.clear();
   return options;
 }
 

@@ -336,7 +336,8 @@ void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
     spec["initContainers"].push_back(
         helper(kFilesContainer, image, carried.join_line, carried.join_mounts, beside));
   }
-  if (!part.outputs().empty()) {
+  // Those of a task with an agent come from that.
+  if (!part.outputs().empty() && !part.input.agents) {
     const std::string& own = part.options().helper_image;
     spec["containers"].push_back(helper(kOutputsContainer, own.empty() ? image : own,
                                         waiting_line(part.input), Json::array({work_mount()}),

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -12,12 +11,13 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "base/unique_fd.h"
+#include "cluster/found_outputs.h"
+#include "cluster/output_files.h"
 #include "hadoop/configuration.h"
 #include "hadoop/file_system.h"
 #include "hadoop/token_source.h"
 #include "hadoop/web_hdfs.h"
 #include "job/described.h"
-#include "job/units.h"
 #include "yarn/job_access.h"
 #include "yarn/node/container.h"
 #include "yarn/uploads.h"
@@ -27,28 +27,8 @@ namespace gangrun::yarn::node {
 namespace {
 
 using base::Result;
-
-// How many files a sentence names, and how much of each.
-constexpr std::size_t kMaxNamed = 5;
-constexpr std::size_t kMaxName = 200;
-
-void keep_limit(OutputFiles& files, std::uint64_t limit) {
-  std::vector<cluster::FoundOutput> chosen;
-  for (cluster::FoundOutput& file : files.chosen) {
-    if (file.size > limit) {
-      files.over.push_back(std::move(file));
-    } else {
-      limit -= file.size;
-      chosen.push_back(std::move(file));
-    }
-  }
-  files.chosen = std::move(chosen);
-}
-
-std::string names_words(const std::vector<std::string>& names) {
-  return base::first_and_more(
-      names, kMaxNamed, [](const std::string& name) { return base::shorten(name, kMaxName); });
-}
+using cluster::Links;
+using cluster::OutputsEnd;
 
 // One answer of the NameNode.
 constexpr std::chrono::seconds kAnswerLimit(30);
@@ -147,8 +127,9 @@ Result<> drop(hadoop::WebHdfs& files, const std::vector<std::string>& names,
 
 Result<OutputsEnd> bring_all(const Order& order) {
   OutputsEnd end;
-  GANGRUN_ASSIGN(end.files,
-                 output_files(order.working_folder, order.names, order.config.limit_bytes));
+  // HDFS has no links.
+  GANGRUN_ASSIGN(end.files, cluster::output_files(order.working_folder, order.names,
+                                                  order.config.limit_bytes, Links::kFollowed));
   GANGRUN_ASSIGN(hadoop::WebHdfs files, open_files(order, true));
   // Its end is not to be cut short.
   GANGRUN_ASSIGN(hadoop::WebHdfs last, open_files(order, false));
@@ -167,54 +148,6 @@ Result<OutputsEnd> bring_all(const Order& order) {
 }
 
 }  // namespace
-
-Result<OutputFiles> output_files(const std::string& folder, const std::vector<std::string>& names,
-                                 std::optional<std::uint64_t> limit) {
-  GANGRUN_ASSIGN(auto found,
-                 cluster::find_outputs(folder, {.names = names, .follows_links = true}));
-  OutputFiles files{std::move(found.found), {}, std::move(found.missing), std::move(found.odd)};
-  std::ranges::sort(files.chosen, {}, [](const cluster::FoundOutput& file) {
-    return std::pair(file.size, std::string_view(file.name));
-  });
-  if (limit) keep_limit(files, *limit);
-  return files;
-}
-
-std::string lost_words(const OutputsEnd& end, std::optional<std::uint64_t> limit) {
-  std::vector<std::string> sentences;
-  if (!end.files.over.empty()) {
-    std::vector<std::string> names;
-    for (const cluster::FoundOutput& file : end.files.over) names.push_back(file.name);
-    sentences.push_back(base::format("over outputs_limit ({}): {}",
-                                     job::memory_text(static_cast<std::int64_t>(*limit >> 20U)),
-                                     names_words(names)));
-  }
-  if (!end.files.odd.empty()) {
-    sentences.push_back(base::format("what cannot be brought: {}",
-                                     cluster::odd_words(end.files.odd, end.files.odd.size())));
-  }
-  if (!end.failures.empty()) {
-    sentences.push_back(base::format(
-        "could not be written: {}",
-        base::first_and_more(end.failures, kMaxNamed, [](const OutputsEnd::Failure& failure) {
-          return base::format("{} ({})", base::shorten(failure.name, kMaxName), failure.why);
-        })));
-  }
-  const std::size_t left = end.files.chosen.size() - end.written - end.failures.size();
-  if (!end.trouble.empty()) {
-    sentences.push_back(
-        left > 0 ? base::format("{} not written: {}",
-                                left == 1 ? "1 file was" : base::format("{} files were", left),
-                                end.trouble)
-                 : end.trouble);
-  }
-  return base::format("{}", base::join(sentences, "; "));
-}
-
-std::string missing_words(const OutputsEnd& end) {
-  if (end.files.missing.empty()) return {};
-  return base::format("it has written no {}", names_words(end.files.missing));
-}
 
 Result<ContainerOutputs> outputs_of_container() {
   GANGRUN_ASSIGN(const hadoop::Credentials credentials, container_credentials());
@@ -249,7 +182,7 @@ void TaskOutputs::keep(Done done) {
   const auto on_end = [this, done](const Result<OutputsEnd>& end) {
     if (!end.ok()) return done(base::shorten(end.error().message, kMaxWhy), "");
     logger_.info("{} files of outputs are in {}", end->written, config_.folder);
-    done(lost_words(*end, config_.limit_bytes), missing_words(*end));
+    done(cluster::lost_words(*end, config_.limit_bytes), cluster::missing_words(*end));
   };
   const auto begun = worker_.run([order] { return bring_all(order); }, on_end);
   if (!begun.ok()) done(begun.error().message, "");

@@ -2,8 +2,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,45 +10,12 @@
 
 #include "base/log.h"
 #include "base/result.h"
-#include "cluster/found_outputs.h"
 #include "net/event_loop.h"
 #include "net/workers.h"
 #include "wire/agent_config.h"
 #include "yarn/task_context.h"
 
 namespace gangrun::yarn::node {
-
-struct OutputFiles {
-  // Files, and folders that are empty.
-  std::vector<cluster::FoundOutput> chosen;
-  std::vector<cluster::FoundOutput> over;  // the limit
-  std::vector<std::string> missing;        // of the names
-  std::vector<cluster::OddOutput> odd;     // that cannot be brought
-};
-
-// All that is at `names` in a task's working folder, also by links to elsewhere in it, as many
-// files as have `limit` bytes together, the smallest first. The task's processes have ended.
-base::Result<OutputFiles> output_files(const std::string& folder,
-                                       const std::vector<std::string>& names,
-                                       std::optional<std::uint64_t> limit);
-
-// How the writing of them went.
-struct OutputsEnd {
-  OutputFiles files;
-  std::size_t written = 0;
-  struct Failure {
-    std::string name;
-    std::string why;
-  };
-  std::vector<Failure> failures{};  // of files
-  std::string trouble{};            // that ended it all
-};
-
-// One text for what its user is to know: what is over the limit, or could not be written. Empty:
-// all that there is has been.
-std::string lost_words(const OutputsEnd& end, std::optional<std::uint64_t> limit);
-// The same of names at which the task has left nothing.
-std::string missing_words(const OutputsEnd& end);
 
 // How often connections to the file system are given up where nothing moves, and how long all the
 // outputs of one run may take.

@@ -1,4 +1,4 @@
-#include "yarn/node/task_outputs.h"
+#include "cluster/output_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace gangrun::yarn::node {
+namespace gangrun::cluster {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,14 +24,15 @@ class OutputFilesTest : public testing::Test {
     std::ofstream(top_ / "task" / name) << std::string(size, 'x');
   }
   [[nodiscard]] OutputFiles found(const std::vector<std::string>& names,
-                                  std::optional<std::uint64_t> limit = {}) const {
-    auto files = output_files((top_ / "task").string(), names, limit);
+                                  std::optional<std::uint64_t> limit = {},
+                                  Links links = Links::kFollowed) const {
+    auto files = output_files((top_ / "task").string(), names, limit, links);
     EXPECT_TRUE(files.ok()) << files.error().message;
     return files.value_or(OutputFiles());
   }
-  static std::vector<std::string> names_of(const std::vector<cluster::FoundOutput>& files) {
+  static std::vector<std::string> names_of(const std::vector<FoundOutput>& files) {
     std::vector<std::string> names;
-    for (const cluster::FoundOutput& file : files) names.push_back(file.name);
+    for (const FoundOutput& file : files) names.push_back(file.name);
     return names;
   }
 
@@ -80,6 +81,14 @@ TEST_F(OutputFilesTest, ALinkIsFollowedInTheFolderAndNowhereElse) {
             "what cannot be brought: \"out\" (a link to nothing)");
 }
 
+TEST_F(OutputFilesTest, WhereLinksAreKeptTheyComeWithWhatTheyLeadTo) {
+  write("steps/2/w", 7);
+  fs::create_symlink("steps/2", top_ / "task/best");
+  const OutputFiles files = found({"best"}, {}, Links::kKept);
+  EXPECT_THAT(names_of(files.chosen), ElementsAre("best", "steps/2/w"));
+  EXPECT_EQ(files.chosen.front().target, "steps/2");
+}
+
 TEST(OutputsEnd, WhatCouldNotBeWrittenIsNamedAndTheRestCounted) {
   OutputsEnd end;
   end.files.chosen.resize(4);
@@ -93,4 +102,4 @@ TEST(OutputsEnd, WhatCouldNotBeWrittenIsNamedAndTheRestCounted) {
 }
 
 }  // namespace
-}  // namespace gangrun::yarn::node
+}  // namespace gangrun::cluster
