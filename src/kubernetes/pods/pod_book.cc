@@ -32,6 +32,7 @@ void wait_for_another_pod(Run& run) {
   run.last_line.reset();
   run.log = LogState::kNone;
   run.is_taken_back = false;
+  run.notice = Notice::kNone;
 }
 
 }  // namespace

@@ -194,6 +194,7 @@ class PodBook {
   void settle(PodEntry& entry);
   void claim(PodEntry& entry) const;
   void note_deletion(PodEntry& entry);
+  void give_notice(PodEntry& entry);
   void note_start(PodEntry& entry);
   void tell_place(PodEntry& entry, const std::string& node);
   void note_end(PodEntry& entry);
@@ -212,6 +213,7 @@ class PodBook {
 
   void end(PodEntry& entry, job::ExitReport report, bool is_known);
   void lose(PodEntry& entry, const std::optional<job::Why>& loss);
+  [[nodiscard]] bool ends_by_others(const PodEntry& entry) const;
   [[nodiscard]] bool log_is_done(PodEntry& entry);
   [[nodiscard]] bool outputs_are_done(PodEntry& entry);
   [[nodiscard]] base::Instant end_of(const Run& run) const;

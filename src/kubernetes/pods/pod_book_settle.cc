@@ -10,12 +10,13 @@
 //
 // settle() takes all of them, in one order, after each piece of news and at each time that an entry
 // has set for itself (is_due). First comes what the news means: whether the pod is that of the run
-// (claim), whether somebody deletes it (note_deletion), its start and its end. An end is noted
-// once, and stands. Then comes what the run still needs: its log is followed to the end, then its
-// outputs are fetched, each with a limit (close); only a closed run is told to the gang (conclude),
-// because nothing of it may come after its end. Last comes what the cluster is asked to do: to
-// delete a pod that nobody wants, by force once its time is over (remove), to look for one that may
-// be there, and to make the next one (create), never before the former is surely gone.
+// (claim), whether somebody deletes it (note_deletion), its start, that it is taken away
+// (give_notice), and its end. An end is noted once, and stands. Then comes what the run still
+// needs: its log is followed to the end, then its outputs are fetched, each with a limit (close);
+// only a closed run is told to the gang (conclude), because nothing of it may come after its end.
+// Last comes what the cluster is asked to do: to delete a pod that nobody wants, by force once its
+// time is over (remove), to look for one that may be there, and to make the next one (create),
+// never before the former is surely gone.
 //
 // A pod that is gone without a reason may be one of many that go with their owner. So such a loss
 // is not told before the owner was looked up: a deleted owner is the end of the job, and no task's
@@ -60,6 +61,7 @@ void PodBook::settle(PodEntry& entry) {
   claim(entry);
   note_deletion(entry);
   note_start(entry);
+  give_notice(entry);
   note_end(entry);
   note_end_of_start(entry);
   let_go(entry);
@@ -87,6 +89,24 @@ void PodBook::note_deletion(PodEntry& entry) {
   entry.owner_at = now_ + kOwnerPause;
   (void)is_due(entry, *entry.owner_at);
   ask_for_owner();
+}
+
+// An agent's peers may break before it has ended, and are not to be the first to be heard of.
+void PodBook::give_notice(PodEntry& entry) {
+  if (!options_.has_agents || !entry.has_own_pod() || !entry.slot || entry.deletion) return;
+  Run& run = *entry.run;
+  const PodFacts& pod = *entry.pod;
+  if (!run.is_place_told || run.end || run.asked_to_end_at || is_owner_deleted_) return;
+  const bool is_sure = is_being_taken(pod) && (loss_of(pod) || !is_owner_questioned());
+  if (!is_sure && pod.disruption.empty()) return;
+  const Notice notice = is_sure ? Notice::kSurely : Notice::kMaybe;
+  if (run.notice >= notice) return;
+  run.notice = notice;
+  const base::Instant end =
+      pod.is_deleting && entry.ends_by ? *entry.ends_by : now_ + options_.timeouts.stop;
+  cluster::PreemptionNotice told{entry.task, entry.slot->attempt, end};
+  if (is_sure) told.loss = agent_loss(pod);
+  tell(std::move(told));
 }
 
 void PodBook::note_start(PodEntry& entry) {
@@ -173,6 +193,7 @@ void PodBook::lose(PodEntry& entry, const std::optional<job::Why>& loss) {
   report.why = loss.value_or(job::Why{.reason = job::Reason::kContainerLost,
                                       .host = entry.pod ? entry.pod->node : std::string(),
                                       .detail = "somebody deleted its pod"});
+  if (options_.has_agents && entry.pod) report.why = agent_loss(*entry.pod);
   end(entry, std::move(report), false);
   entry.run->end->is_lost = true;
   if (!loss) ask_for_owner();
@@ -314,13 +335,20 @@ std::chrono::seconds PodBook::grace_for(const PodEntry& entry) const {
   return std::max(least, std::chrono::ceil<std::chrono::seconds>(*entry.grace));
 }
 
+// Somebody has given the agent's run a time to end, which the next one waits for.
+bool PodBook::ends_by_others(const PodEntry& entry) const {
+  const bool is_asked = entry.run && (entry.run->asked_to_end_at || entry.run->is_taken_back);
+  return options_.has_agents && entry.pod->is_deleting && !entry.deletion &&
+         !has_ended(*entry.pod) && !is_asked;
+}
+
 void PodBook::remove(PodEntry& entry) {
   if (!entry.pod) return;
   const bool is_wanted = entry.has_own_pod() && !entry.run->asked_to_end_at &&
                          !entry.run->is_taken_back && !entry.run->is_closed;
   const bool is_of_earlier_client = !entry.slot && !others_are_released_ && !entry.run;
   const bool may_be_adopted = entry.slot && entry.slot->is_adopted;
-  const bool is_kept = is_wanted || is_of_earlier_client || may_be_adopted;
+  const bool is_kept = is_wanted || is_of_earlier_client || may_be_adopted || ends_by_others(entry);
   if (entry.force_at && is_due(entry, *entry.force_at)) {
     if (is_silent()) {
       entry.force_at = now_ + kSilentPause;

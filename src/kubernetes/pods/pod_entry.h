@@ -65,6 +65,13 @@ enum class LogState {
 
 enum class FetchState { kNone, kAsked, kDone };
 
+// How much of it is told that a run's pod is taken away.
+enum class Notice {
+  kNone,
+  kMaybe,
+  kSurely,
+};
+
 struct Run : PodRun {
   base::Instant asked_at;
   base::Instant create_at;                                 // not before
@@ -75,6 +82,7 @@ struct Run : PodRun {
   std::optional<base::Instant> placed_at;   // has a node since
   std::optional<base::Instant> trouble_at;  // its start meets trouble since
   bool is_place_told = false;
+  Notice notice = Notice::kNone;
   bool is_started = false;
   bool is_taken_back = false;
   bool is_closed = false;  // its log and outputs are here

@@ -121,6 +121,9 @@ void PodLauncher::start_relay() {
 void PodLauncher::start(const job::TaskId& task, int attempt, cluster::Launch launch) {
   begin(launch.agent_config);
   without_session_.insert(task);
+  // The end of the last agent may have been told before it came.
+  informed_.erase(task);
+  hints_->forget(manifests_.pod_name(task));
   if (!waiting_timer_.pending()) tell_waiting();
   pods_.tell_book(&PodBook::start, task, attempt);
   // All of the gang are placed together the first time. Who comes later finds the others there.
@@ -152,6 +155,10 @@ void PodLauncher::on(const cluster::AgentAllocated& event) {
 }
 
 void PodLauncher::on(const RunStarted& event) { hint(event.task); }
+
+void PodLauncher::on(const cluster::PreemptionNotice& event) {
+  if (event.task != kRelayTask) emit(event);
+}
 
 void PodLauncher::on(const job::AgentEnded& event) {
   if (event.task != kRelayTask) {
