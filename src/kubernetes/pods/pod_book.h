@@ -141,6 +141,10 @@ class PodBook {
   void on_outputs(const job::TaskId& task, const std::string& uid, const base::Result<>& fetched,
                   base::Instant now);
 
+  // Nothing is heard of the pod's agent; nothing that it has started is alive at `dead_at`.
+  void on_agent_silent(const job::TaskId& task, base::Instant dead_at, base::Instant now);
+  void on_agent_heard(const job::TaskId& task, base::Instant now);
+
   void on_time(base::Instant now);
   [[nodiscard]] std::optional<base::Instant> next_deadline() const;
   [[nodiscard]] std::vector<PodAction> take_actions();
@@ -198,6 +202,7 @@ class PodBook {
   void note_start(PodEntry& entry);
   void tell_place(PodEntry& entry, const std::string& node);
   void note_end(PodEntry& entry);
+  void note_lost_node(PodEntry& entry);
   void note_limits(PodEntry& entry);
   void note_end_of_start(PodEntry& entry);
   void let_go(PodEntry& entry);

@@ -174,6 +174,55 @@ TEST(PodBookAgents, TheNextOneWaitsForTheTimeThatSomebodyGaveTheLast) {
   EXPECT_THAT(driver.words(), ElementsAre("allocated worker:0"));
 }
 
+// Its pod stayed for six minutes, and a minute more.
+TEST(PodBookAgents, ALostNodeIsToldAtOnceAndItsPodIsForcedWhenTheAgentIsDead) {
+  BookDriver driver(with_agents());
+  complete(driver);
+  driver.book().on_agent_silent(kWorker0, driver.now() + seconds(64), driver.now());
+  driver.pass(seconds(40));
+  EXPECT_THAT(driver.words(), IsEmpty());
+  driver.pod(kWorker0).is_node_lost = true;
+  driver.show(kWorker0);
+  EXPECT_THAT(driver.words(),
+              ElementsAre("ended worker:0: was lost with its node n1: pod j-worker-0: the node is "
+                          "not ready, and the agent is silent",
+                          "delete worker:0 a1 5s"));
+  driver.book().start(kWorker0, 2, driver.now());
+  driver.run(kWorker0, 2);
+  driver.pass(seconds(23));
+  EXPECT_THAT(driver.words(), IsEmpty());
+  driver.pass(seconds(1));
+  EXPECT_THAT(driver.words(),
+              ElementsAre("delete worker:0 a1 0s",
+                          "warn: the pod j-worker-0 did not end on n1: it was deleted by force",
+                          "create worker:0#2"));
+}
+
+// Only its kubelet may be gone.
+TEST(PodBookAgents, AnAgentThatIsHeardOfIsNotLost) {
+  BookDriver driver(with_agents());
+  complete(driver);
+  driver.book().on_agent_silent(kWorker0, driver.now() + seconds(64), driver.now());
+  driver.book().on_agent_heard(kWorker0, driver.now());
+  driver.pod(kWorker0).is_node_lost = true;
+  driver.show(kWorker0);
+  driver.pass(minutes(5));
+  EXPECT_THAT(driver.words(), IsEmpty());
+}
+
+TEST(PodBookAgents, WhatIsAskedToEndOnALostNodeIsForced) {
+  BookDriver driver(with_agents());
+  complete(driver);
+  driver.stop(kWorker0, 30);
+  driver.book().on_agent_silent(kWorker0, driver.now() + seconds(64), driver.now());
+  driver.pod(kWorker0).is_node_lost = true;
+  driver.deleted(kWorker0);
+  driver.pass(seconds(63));
+  EXPECT_THAT(driver.words(), ElementsAre("delete worker:0 a1 30s"));
+  driver.pass(seconds(1));
+  EXPECT_THAT(driver.words(), Contains("ended worker:0: was stopped"));
+}
+
 TEST(PodBookAgents, OneThatIsStoppedEndsWhenItsPodIsGone) {
   BookDriver driver(with_agents());
   complete(driver);

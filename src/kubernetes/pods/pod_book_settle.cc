@@ -63,6 +63,7 @@ void PodBook::settle(PodEntry& entry) {
   note_start(entry);
   give_notice(entry);
   note_end(entry);
+  note_lost_node(entry);
   note_end_of_start(entry);
   let_go(entry);
   follow_log(entry);
@@ -145,6 +146,18 @@ void PodBook::note_end(PodEntry& entry) {
     if (!report.success && is_of_round(entry)) note_absent(report.why);
     end(entry, std::move(report), true);
   }
+}
+
+// A node that the cluster hears nothing of, as little as we of the agent, tells no end. Its pod is
+// deleted by force, and its name free, when the agent is dead for sure.
+void PodBook::note_lost_node(PodEntry& entry) {
+  if (!entry.has_own_pod() || !entry.pod->is_node_lost || !entry.dead_at) return;
+  lower(entry.force_at, *entry.dead_at);
+  (void)is_due(entry, *entry.force_at);
+  const Run& run = *entry.run;
+  if (run.end || run.asked_to_end_at || run.is_taken_back) return;
+  lose(entry, agent_loss(*entry.pod));
+  entry.run->end->is_with_node = true;
 }
 
 // How long its container may take to start.
@@ -308,7 +321,8 @@ void PodBook::conclude(PodEntry& entry) {
   const Run& run = *entry.run;
   const bool is_stopping = entry.slot && entry.slot->is_stopping;
   const bool takes_slot = run.end->is_lost || (options_.has_agents && !is_stopping);
-  if (run.end->is_lost && (!entry.is_free() || is_owner_questioned() || is_owner_deleted_)) return;
+  const bool waits = run.end->is_lost && !run.end->is_with_node;
+  if (waits && (!entry.is_free() || is_owner_questioned() || is_owner_deleted_)) return;
   if (takes_slot) {
     if (entry.slot) {
       tell(job::AgentEnded{entry.task, entry.slot->attempt, run.end->report.why, end_of(run)});

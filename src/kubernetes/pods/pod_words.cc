@@ -197,8 +197,13 @@ job::Why agent_loss(const PodFacts& facts) {
       {"DeletionByPodGC", "by the pod garbage collector"},
       {"TerminationByKubelet", "by its kubelet"},
   }};
-  job::Why why = loss_of(facts).value_or(job::Why{
-      .reason = job::Reason::kContainerLost, .host = facts.node, .detail = "somebody deleted it"});
+  job::Why unexplained{
+      .reason = job::Reason::kContainerLost, .host = facts.node, .detail = "somebody deleted it"};
+  if (facts.is_node_lost) {
+    unexplained.reason = job::Reason::kLostNode;
+    unexplained.detail = "the node is not ready, and the agent is silent";
+  }
+  job::Why why = loss_of(facts).value_or(std::move(unexplained));
   const auto* taker = std::ranges::find(kTakers, facts.disruption,
                                         &std::pair<std::string_view, std::string_view>::first);
   std::string pod = format("pod {}", facts.name);
