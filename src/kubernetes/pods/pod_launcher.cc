@@ -133,7 +133,10 @@ void PodLauncher::start(const job::TaskId& task, int attempt, cluster::Launch la
   pods_.tell_book(&PodBook::start, task, attempt);
   // All of the gang are placed together the first time. Who comes later finds the others there.
   pods_.tell_book(&PodBook::run, task,
-                  PodRun{.attempt = attempt, .generation = 1, .environment = {}});
+                  PodRun{.attempt = attempt,
+                         .generation = 1,
+                         .environment = {},
+                         .avoided = std::move(launch.avoided)});
 }
 
 // There is no next master: the job ends with this one.
