@@ -219,6 +219,7 @@ class PodBook {
   void end(PodEntry& entry, job::ExitReport report, bool is_known);
   void lose(PodEntry& entry, const std::optional<job::Why>& loss);
   [[nodiscard]] bool ends_by_others(const PodEntry& entry) const;
+  [[nodiscard]] static job::Why loss_of_agent(const PodEntry& entry);
   [[nodiscard]] bool log_is_done(PodEntry& entry);
   [[nodiscard]] bool outputs_are_done(PodEntry& entry);
   [[nodiscard]] base::Instant end_of(const Run& run) const;

@@ -101,8 +101,7 @@ TEST(PodBookAgents, OneThatEndsTakesItsSlotWithIt) {
 
 // Its peers failed before it had ended, and were taken for the cause.
 TEST(PodBookAgents, AnEvictionIsNobodysFaultAndIsKnownBeforeItsEnd) {
-  const std::string eviction =
-      "was evicted on n1: pod j-worker-1, by the eviction API: \"a drain\"";
+  const std::string eviction = "was evicted: pod j-worker-1, by the eviction API: \"a drain\"";
   BookDriver driver(with_agents());
   complete(driver);
   driver.pod(kWorker1).disruption = "EvictionByEvictionAPI";
@@ -143,8 +142,7 @@ TEST(PodBookAgents, ADeletionWithoutAReasonIsToldWhenTheOwnerIsThere) {
   driver.book().on_owner_there(driver.now());
   EXPECT_THAT(
       driver.words(),
-      ElementsAre(
-          "notice worker:0: lost its container on n1: pod j-worker-0: somebody deleted it"));
+      ElementsAre("notice worker:0: lost its container: pod j-worker-0: somebody deleted it"));
 }
 
 TEST(PodBookAgents, WhatIsAskedToEndGetsNoNotice) {
@@ -184,7 +182,7 @@ TEST(PodBookAgents, ALostNodeIsToldAtOnceAndItsPodIsForcedWhenTheAgentIsDead) {
   driver.pod(kWorker0).is_node_lost = true;
   driver.show(kWorker0);
   EXPECT_THAT(driver.words(),
-              ElementsAre("ended worker:0: was lost with its node n1: pod j-worker-0: the node is "
+              ElementsAre("ended worker:0: was lost with its node: pod j-worker-0: the node is "
                           "not ready, and the agent is silent",
                           "delete worker:0 a1 5s"));
   driver.book().start(kWorker0, 2, driver.now());

@@ -106,7 +106,7 @@ void PodBook::give_notice(PodEntry& entry) {
   const base::Instant end =
       pod.is_deleting && entry.ends_by ? *entry.ends_by : now_ + options_.timeouts.stop;
   cluster::PreemptionNotice told{entry.task, entry.slot->attempt, end};
-  if (is_sure) told.loss = agent_loss(pod);
+  if (is_sure) told.loss = loss_of_agent(entry);
   tell(std::move(told));
 }
 
@@ -156,7 +156,7 @@ void PodBook::note_lost_node(PodEntry& entry) {
   (void)is_due(entry, *entry.force_at);
   const Run& run = *entry.run;
   if (run.end || run.asked_to_end_at || run.is_taken_back) return;
-  lose(entry, agent_loss(*entry.pod));
+  lose(entry, loss_of_agent(entry));
   entry.run->end->is_with_node = true;
 }
 
@@ -200,13 +200,20 @@ void PodBook::end(PodEntry& entry, job::ExitReport report, bool is_known) {
   entry.run->end = std::move(end);
 }
 
+job::Why PodBook::loss_of_agent(const PodEntry& entry) {
+  job::Why why = agent_loss(*entry.pod);
+  // Its node is named before the words then.
+  if (entry.run->is_place_told) why.host.clear();
+  return why;
+}
+
 // None: Kubernetes does not say why it is gone.
 void PodBook::lose(PodEntry& entry, const std::optional<job::Why>& loss) {
   job::ExitReport report;
   report.why = loss.value_or(job::Why{.reason = job::Reason::kContainerLost,
                                       .host = entry.pod ? entry.pod->node : std::string(),
                                       .detail = "somebody deleted its pod"});
-  if (options_.has_agents && entry.pod) report.why = agent_loss(*entry.pod);
+  if (options_.has_agents && entry.pod) report.why = loss_of_agent(entry);
   end(entry, std::move(report), false);
   entry.run->end->is_lost = true;
   if (!loss) ask_for_owner();
