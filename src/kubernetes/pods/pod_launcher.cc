@@ -128,7 +128,7 @@ void PodLauncher::start(const job::TaskId& task, int attempt, cluster::Launch la
   without_session_.insert(task);
   // The end of the last agent may have been told before it came.
   informed_.erase(task);
-  hints_->forget(manifests_.pod_name(task));
+  if (hints_) hints_->forget(manifests_.pod_name(task));
   if (!waiting_timer_.pending()) tell_waiting();
   pods_.tell_book(&PodBook::start, task, attempt);
   // All of the gang are placed together the first time. Who comes later finds the others there.

@@ -32,7 +32,7 @@ const std::string kRelayPod = kJob + "-relay";
 const base::Secret kJobSecret(std::string(64, 's'));
 
 // Empty: of no interest here.
-std::string words_of(const cluster::LaunchEvent& event) {
+std::string told_words(const cluster::LaunchEvent& event) {
   return std::visit(
       base::Overloaded{
           [](const cluster::AgentAllocated& it) {
@@ -67,7 +67,7 @@ class PodLauncherTest : public testing::Test {
                              .is_checked = [](const std::string&) { return false; },
                              .on_checked = [](const std::string&, const std::string&) {}});
     launcher->on_event([this](const cluster::LaunchEvent& event) {
-      if (std::string words = words_of(event); !words.empty()) told.push_back(std::move(words));
+      if (std::string words = told_words(event); !words.empty()) told.push_back(std::move(words));
     });
   }
 
