@@ -12,18 +12,18 @@ from waiting import wait_until
 BUSYBOX = "localhost/busybox:1"
 # worker:1 listens until it is ended; worker:0 fails as soon as it has lost worker:1.
 PEERS = """
-import json, os, socket, sys, time
+import json, os, select, signal, socket, sys
 host, port = json.loads(os.environ["GANGRUN_CLUSTER_SPEC"])["worker"][1].rsplit(":", 1)
 if os.environ["GANGRUN_TASK_INDEX"] == "1":
     peer, _ = socket.create_server(("", int(port))).accept()
     print("here", flush=True)
-    time.sleep(3600)
+    signal.pause()
 while True:
     try:
         peer = socket.create_connection((host, int(port)))
         break
     except OSError:
-        time.sleep(0.05)
+        select.select([], [], [], 0.05)
 print("here", flush=True)
 peer.recv(1)
 sys.exit("has lost worker:1")

@@ -141,7 +141,7 @@ class PodBook {
   void on_outputs(const job::TaskId& task, const std::string& uid, const base::Result<>& fetched,
                   base::Instant now);
 
-  // Nothing is heard of the pod's agent; nothing that it has started is alive at `dead_at`.
+  // The pod's agent is silent; nothing that it has started is alive at `dead_at`.
   void on_agent_silent(const job::TaskId& task, base::Instant dead_at, base::Instant now);
   void on_agent_heard(const job::TaskId& task, base::Instant now);
 

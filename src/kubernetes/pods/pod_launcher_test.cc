@@ -127,7 +127,7 @@ class PodLauncherTest : public testing::Test {
   }
   void clear() {
     std::optional<base::Result<>> cleared;
-    launcher->clear([&](base::Result<> done) { cleared = std::move(done); });
+    launcher->clear([&](base::Result<> done) { cleared.emplace(std::move(done)); });
     ASSERT_TRUE(until([&] { return cleared.has_value(); }));
     EXPECT_TRUE(cleared->ok()) << cleared->error().message;
     EXPECT_THAT(cluster.objects, IsEmpty());

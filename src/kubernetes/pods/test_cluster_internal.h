@@ -94,7 +94,7 @@ class TestCluster final : public ForwardingClient {
 
   void drop(const std::string& path) {
     const auto node = objects.extract(path);
-    if (is_pod(path)) tell(node.mapped(), true);
+    if (!node.empty() && is_pod(path)) tell(node.mapped(), true);
   }
 
   base::Result<base::Json> serve(const Request& request) {
