@@ -79,7 +79,7 @@ def test_a_pod_that_is_preempted_is_made_again_alone(jobs, kubernetes):
     def set_chips(number):
         for node in nodes:
             kubernetes.kubectl.run("patch", "node", node, "--subresource=status", "--type=merge", "-p",
-                                   json.dumps({"status": {"capacity": {chip: number}}}))
+                                   json.dumps({"status": {"capacity": {chip: number}, "allocatable": {chip: number}}}))
 
     set_chips("1")
     kubernetes.kubectl.apply({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": f"urgent-{mark}"}, "value": 1000})
