@@ -86,11 +86,13 @@ void Agents::stop(const gang::Stop& decision) {
 }
 
 void Agents::end(const gang::End& decision) {
+  coming_ends_.forget(decision.task);
   if (server_.send_end(decision.task, decision.grace)) return;
   starter_->stop(decision.task, decision.attempt, decision.grace);
 }
 
 void Agents::kill(const gang::Kill& decision) {
+  coming_ends_.forget(decision.task);
   starter_->stop(decision.task, decision.attempt, kAtOnce);
 }
 

@@ -11,6 +11,7 @@
 #include "agents/agent_launch.h"
 #include "agents/agent_places.h"
 #include "agents/call_back.h"
+#include "agents/coming_ends.h"
 #include "agents/key_desk.h"
 #include "agents/log_lacks.h"
 #include "agents/output_store.h"
@@ -119,6 +120,7 @@ class Agents final : public cluster::Tasks {
   void begin_run(const job::TaskId& task, int attempt);
   void on_outputs_over(const job::TaskId& task, std::string lost);
   void tell_preemption(const job::TaskId& task);
+  void tell_end(const job::AgentEnded& event);
   void tell_tokens(const job::TaskId& task);
   void keep_line(const job::TaskId& task, bool is_error, const std::string& line);
 
@@ -133,6 +135,7 @@ class Agents final : public cluster::Tasks {
   OutputStore outputs_;
   std::optional<cluster::LineFiles> line_files_;
   std::map<job::TaskId, Facts> facts_;
+  ComingEnds coming_ends_;
   base::Secret tokens_;  // empty: none were given
   Questions questions_;
   KeyDesk keys_;

@@ -31,12 +31,25 @@ void Agents::on(const cluster::AgentAllocated& event) {
 }
 
 void Agents::on(const cluster::PreemptionNotice& event) {
-  logger_.warning("{} may be preempted", job::to_string(event.task));
+  if (coming_ends_.is_told(event.task, event.attempt)) return;
   facts_[event.task].preempted_at = event.deadline;
+  if (event.loss) {
+    logger_.warning("{} is being taken away: {}", job::to_string(event.task),
+                    job::to_words(*event.loss));
+    coming_ends_.note({event.task, event.attempt, *event.loss, clock_.now()});
+  } else {
+    logger_.warning("{} may be preempted", job::to_string(event.task));
+  }
   tell_preemption(event.task);
 }
 
 void Agents::on(const job::AgentEnded& event) {
+  if (coming_ends_.is_told(event.task, event.attempt)) return;
+  coming_ends_.forget(event.task);
+  tell_end(event);
+}
+
+void Agents::tell_end(const job::AgentEnded& event) {
   Facts& facts = facts_[event.task];
   facts.preempted_at.reset();
   facts.run.reset();
@@ -147,6 +160,7 @@ void Agents::on(const job::Exited& event) {
         line_files_->missing(cluster::log_prefix(options_.launch.log_folder, event.task));
     if (missing) facts.told.incomplete_log = *missing;
   }
+  for (const job::AgentEnded& end : coming_ends_.before(event.report)) tell_end(end);
   emit(event);
 }
 
@@ -202,6 +216,8 @@ void Agents::on(const SessionEnded& event) {
   questions_.on_session_lost(event.task);
   keys_.on_session_lost(event.task);
   starter_->on_session_lost(event.task, event.farewell);
+  // Its place has told it to end, and tells when it has.
+  if (coming_ends_.has(event.task)) return;
   emit(gang::SessionLost{event.task, event.attempt});
 }
 

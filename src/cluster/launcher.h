@@ -49,10 +49,12 @@ struct PreemptionNotice {
   job::TaskId task;
   int attempt = 0;
   base::Instant deadline;  // not before
+  // The place does, for this reason. Other tasks that fail meanwhile may fail for want of this one.
+  std::optional<job::Why> loss{};
 };
 
 // Every start() is answered by exactly one job::AgentEnded: the agent has ended, and nothing that
-// it started is alive.
+// it started is alive; or will be, when the next start() of the task is obeyed.
 using LaunchEvent =
     std::variant<gang::ClusterWaiting, AgentAllocated, PreemptionNotice, job::AgentEnded,
                  gang::ClusterGone, gang::HostSilent, Remark, TasksWarning>;

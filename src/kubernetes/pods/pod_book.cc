@@ -32,6 +32,7 @@ void wait_for_another_pod(Run& run) {
   run.last_line.reset();
   run.log = LogState::kNone;
   run.is_taken_back = false;
+  run.notice = Notice::kNone;
 }
 
 }  // namespace
@@ -220,6 +221,7 @@ void PodBook::vanish(PodEntry& entry) {
   entry.owner_at.reset();
   entry.ends_by.reset();
   entry.force_at.reset();
+  entry.dead_at.reset();
   entry.events_at.reset();
   entry.warning.clear();
 }
@@ -427,6 +429,18 @@ void PodBook::on_outputs(const job::TaskId& task, const std::string& uid,
   entry.run->fetch = FetchState::kDone;
   if (!fetched.ok()) warn_of_outputs(task, fetched.error().message);
   settle(entry);
+}
+
+void PodBook::on_agent_silent(const job::TaskId& task, base::Instant dead_at, base::Instant now) {
+  now_ = now;
+  PodEntry& entry = entries_.at(task);
+  if (!entry.dead_at) entry.dead_at = dead_at;
+  settle(entry);
+}
+
+void PodBook::on_agent_heard(const job::TaskId& task, base::Instant now) {
+  now_ = now;
+  entries_.at(task).dead_at.reset();
 }
 
 void PodBook::on_time(base::Instant now) {

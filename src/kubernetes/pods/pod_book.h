@@ -141,6 +141,10 @@ class PodBook {
   void on_outputs(const job::TaskId& task, const std::string& uid, const base::Result<>& fetched,
                   base::Instant now);
 
+  // The pod's agent is silent; nothing that it has started is alive at `dead_at`.
+  void on_agent_silent(const job::TaskId& task, base::Instant dead_at, base::Instant now);
+  void on_agent_heard(const job::TaskId& task, base::Instant now);
+
   void on_time(base::Instant now);
   [[nodiscard]] std::optional<base::Instant> next_deadline() const;
   [[nodiscard]] std::vector<PodAction> take_actions();
@@ -194,9 +198,11 @@ class PodBook {
   void settle(PodEntry& entry);
   void claim(PodEntry& entry) const;
   void note_deletion(PodEntry& entry);
+  void give_notice(PodEntry& entry);
   void note_start(PodEntry& entry);
   void tell_place(PodEntry& entry, const std::string& node);
   void note_end(PodEntry& entry);
+  void note_lost_node(PodEntry& entry);
   void note_limits(PodEntry& entry);
   void note_end_of_start(PodEntry& entry);
   void let_go(PodEntry& entry);
@@ -212,6 +218,8 @@ class PodBook {
 
   void end(PodEntry& entry, job::ExitReport report, bool is_known);
   void lose(PodEntry& entry, const std::optional<job::Why>& loss);
+  [[nodiscard]] bool ends_by_others(const PodEntry& entry) const;
+  [[nodiscard]] static job::Why loss_of_agent(const PodEntry& entry);
   [[nodiscard]] bool log_is_done(PodEntry& entry);
   [[nodiscard]] bool outputs_are_done(PodEntry& entry);
   [[nodiscard]] base::Instant end_of(const Run& run) const;

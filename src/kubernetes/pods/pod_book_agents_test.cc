@@ -99,16 +99,126 @@ TEST(PodBookAgents, OneThatEndsTakesItsSlotWithIt) {
   EXPECT_THAT(driver.words(), ElementsAre("allocated worker:0"));
 }
 
-TEST(PodBookAgents, AnEvictionIsNobodysFault) {
+// Its peers failed before it had ended, and were taken for the cause.
+TEST(PodBookAgents, AnEvictionIsNobodysFaultAndIsKnownBeforeItsEnd) {
+  const std::string eviction = "was evicted: pod j-worker-1, by the eviction API: \"a drain\"";
   BookDriver driver(with_agents());
   complete(driver);
   driver.pod(kWorker1).disruption = "EvictionByEvictionAPI";
   driver.pod(kWorker1).disruption_message = "a drain";
+  driver.show(kWorker1);
+  EXPECT_THAT(driver.words(), ElementsAre("notice worker:1"));
   driver.deleted(kWorker1);
+  EXPECT_THAT(driver.words(), ElementsAre("notice worker:1: " + eviction));
+  driver.show(kWorker1);
+  EXPECT_THAT(driver.words(), IsEmpty());
   driver.exit(kWorker1, 143);
   driver.gone(kWorker1);
-  EXPECT_THAT(driver.words(), Contains(HasSubstr("ended worker:1: was evicted")));
+  EXPECT_THAT(driver.words(), Contains("ended worker:1: " + eviction));
   EXPECT_THAT(driver.words(), IsEmpty());
+}
+
+TEST(PodBookAgents, ANoticeSaysWhenThePodHasToEnd) {
+  BookDriver driver(with_agents());
+  complete(driver);
+  driver.pod(kWorker1).disruption = "PreemptionByScheduler";
+  driver.deleted(kWorker1, seconds(12));
+  const auto actions = driver.book().take_actions();
+  ASSERT_EQ(actions.size(), 1U);
+  const auto& notice = std::get<cluster::PreemptionNotice>(std::get<PodEvent>(actions.front()));
+  EXPECT_EQ(notice.task, kWorker1);
+  EXPECT_EQ(notice.attempt, 1);
+  EXPECT_EQ(notice.deadline, driver.now() + seconds(12));
+  ASSERT_TRUE(notice.loss.has_value());
+  EXPECT_EQ(notice.loss->reason, job::Reason::kPreempted);
+}
+
+// All may be going with their owner.
+TEST(PodBookAgents, ADeletionWithoutAReasonIsToldWhenTheOwnerIsThere) {
+  BookDriver driver(with_agents());
+  complete(driver);
+  driver.deleted(kWorker0);
+  EXPECT_THAT(driver.words(), ElementsAre("look at owner"));
+  driver.book().on_owner_there(driver.now());
+  EXPECT_THAT(
+      driver.words(),
+      ElementsAre("notice worker:0: lost its container: pod j-worker-0: somebody deleted it"));
+}
+
+TEST(PodBookAgents, WhatIsAskedToEndGetsNoNotice) {
+  BookDriver driver(with_agents());
+  complete(driver);
+  driver.stop(kWorker0, 30);
+  driver.pod(kWorker0).disruption = "EvictionByEvictionAPI";
+  driver.deleted(kWorker0);
+  EXPECT_THAT(driver.words(), ElementsAre("delete worker:0 a1 30s"));
+}
+
+// The end of the first was told when a peer failed. It may still save its work.
+TEST(PodBookAgents, TheNextOneWaitsForTheTimeThatSomebodyGaveTheLast) {
+  BookDriver driver(with_agents());
+  complete(driver);
+  driver.pod(kWorker0).disruption = "EvictionByEvictionAPI";
+  driver.deleted(kWorker0, seconds(30));
+  (void)driver.words();
+  driver.book().start(kWorker0, 2, driver.now());
+  driver.run(kWorker0, 2);
+  driver.pass(seconds(29));
+  EXPECT_THAT(driver.words(), IsEmpty());
+  driver.gone(kWorker0);
+  EXPECT_THAT(driver.words(), ElementsAre("create worker:0#2"));
+  driver.created(kWorker0, "a2", 2);
+  driver.place(kWorker0);
+  EXPECT_THAT(driver.words(), ElementsAre("allocated worker:0"));
+}
+
+// Its pod stayed for six minutes, and a minute more.
+TEST(PodBookAgents, ALostNodeIsToldAtOnceAndItsPodIsForcedWhenTheAgentIsDead) {
+  BookDriver driver(with_agents());
+  complete(driver);
+  driver.book().on_agent_silent(kWorker0, driver.now() + seconds(64), driver.now());
+  driver.pass(seconds(40));
+  EXPECT_THAT(driver.words(), IsEmpty());
+  driver.pod(kWorker0).is_node_lost = true;
+  driver.show(kWorker0);
+  EXPECT_THAT(driver.words(),
+              ElementsAre("ended worker:0: was lost with its node: pod j-worker-0: the node is "
+                          "not ready, and the agent is silent",
+                          "delete worker:0 a1 5s"));
+  driver.book().start(kWorker0, 2, driver.now());
+  driver.run(kWorker0, 2);
+  driver.pass(seconds(23));
+  EXPECT_THAT(driver.words(), IsEmpty());
+  driver.pass(seconds(1));
+  EXPECT_THAT(driver.words(),
+              ElementsAre("delete worker:0 a1 0s",
+                          "warn: the pod j-worker-0 did not end on n1: it was deleted by force",
+                          "create worker:0#2"));
+}
+
+// Only its kubelet may be gone.
+TEST(PodBookAgents, AnAgentThatIsHeardOfIsNotLost) {
+  BookDriver driver(with_agents());
+  complete(driver);
+  driver.book().on_agent_silent(kWorker0, driver.now() + seconds(64), driver.now());
+  driver.book().on_agent_heard(kWorker0, driver.now());
+  driver.pod(kWorker0).is_node_lost = true;
+  driver.show(kWorker0);
+  driver.pass(minutes(5));
+  EXPECT_THAT(driver.words(), IsEmpty());
+}
+
+TEST(PodBookAgents, WhatIsAskedToEndOnALostNodeIsForced) {
+  BookDriver driver(with_agents());
+  complete(driver);
+  driver.stop(kWorker0, 30);
+  driver.book().on_agent_silent(kWorker0, driver.now() + seconds(64), driver.now());
+  driver.pod(kWorker0).is_node_lost = true;
+  driver.deleted(kWorker0);
+  driver.pass(seconds(63));
+  EXPECT_THAT(driver.words(), ElementsAre("delete worker:0 a1 30s"));
+  driver.pass(seconds(1));
+  EXPECT_THAT(driver.words(), Contains("ended worker:0: was stopped"));
 }
 
 TEST(PodBookAgents, OneThatIsStoppedEndsWhenItsPodIsGone) {

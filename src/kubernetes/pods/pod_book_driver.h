@@ -23,6 +23,10 @@ inline std::string words_of(const PodEvent& event) {
           [](const cluster::AgentAllocated& allocated) {
             return base::format("allocated {}", job::to_string(allocated.task));
           },
+          [](const cluster::PreemptionNotice& notice) {
+            return base::format("notice {}{}", job::to_string(notice.task),
+                                notice.loss ? ": " + to_words(*notice.loss) : "");
+          },
           [](const job::AgentEnded& ended) {
             return base::format("ended {}: {}{}", job::to_string(ended.task), to_words(ended.why),
                                 job::is_own_fault(ended.why.reason) ? " (counts)" : "");

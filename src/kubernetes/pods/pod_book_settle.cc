@@ -10,12 +10,13 @@
 //
 // settle() takes all of them, in one order, after each piece of news and at each time that an entry
 // has set for itself (is_due). First comes what the news means: whether the pod is that of the run
-// (claim), whether somebody deletes it (note_deletion), its start and its end. An end is noted
-// once, and stands. Then comes what the run still needs: its log is followed to the end, then its
-// outputs are fetched, each with a limit (close); only a closed run is told to the gang (conclude),
-// because nothing of it may come after its end. Last comes what the cluster is asked to do: to
-// delete a pod that nobody wants, by force once its time is over (remove), to look for one that may
-// be there, and to make the next one (create), never before the former is surely gone.
+// (claim), whether somebody deletes it (note_deletion), its start, that it is taken away
+// (give_notice), and its end. An end is noted once, and stands. Then comes what the run still
+// needs: its log is followed to the end, then its outputs are fetched, each with a limit (close);
+// only a closed run is told to the gang (conclude), because nothing of it may come after its end.
+// Last comes what the cluster is asked to do: to delete a pod that nobody wants, by force once its
+// time is over (remove), to look for one that may be there, and to make the next one (create),
+// never before the former is surely gone.
 //
 // A pod that is gone without a reason may be one of many that go with their owner. So such a loss
 // is not told before the owner was looked up: a deleted owner is the end of the job, and no task's
@@ -60,7 +61,9 @@ void PodBook::settle(PodEntry& entry) {
   claim(entry);
   note_deletion(entry);
   note_start(entry);
+  give_notice(entry);
   note_end(entry);
+  note_lost_node(entry);
   note_end_of_start(entry);
   let_go(entry);
   follow_log(entry);
@@ -87,6 +90,24 @@ void PodBook::note_deletion(PodEntry& entry) {
   entry.owner_at = now_ + kOwnerPause;
   (void)is_due(entry, *entry.owner_at);
   ask_for_owner();
+}
+
+// An agent's peers may break before it has ended, and are not to be the first to be heard of.
+void PodBook::give_notice(PodEntry& entry) {
+  if (!options_.has_agents || !entry.has_own_pod() || !entry.slot || entry.deletion) return;
+  Run& run = *entry.run;
+  const PodFacts& pod = *entry.pod;
+  if (!run.is_place_told || run.end || run.asked_to_end_at || is_owner_deleted_) return;
+  const bool is_sure = is_being_taken(pod) && (loss_of(pod) || !is_owner_questioned());
+  if (!is_sure && pod.disruption.empty()) return;
+  const Notice notice = is_sure ? Notice::kSurely : Notice::kMaybe;
+  if (run.notice >= notice) return;
+  run.notice = notice;
+  const base::Instant end =
+      pod.is_deleting && entry.ends_by ? *entry.ends_by : now_ + options_.timeouts.stop;
+  cluster::PreemptionNotice told{entry.task, entry.slot->attempt, end};
+  if (is_sure) told.loss = loss_of_agent(entry);
+  tell(std::move(told));
 }
 
 void PodBook::note_start(PodEntry& entry) {
@@ -125,6 +146,18 @@ void PodBook::note_end(PodEntry& entry) {
     if (!report.success && is_of_round(entry)) note_absent(report.why);
     end(entry, std::move(report), true);
   }
+}
+
+// A node that the cluster hears nothing of, as little as we of the agent, tells no end. Its pod is
+// deleted by force, and its name free, when the agent is dead for sure.
+void PodBook::note_lost_node(PodEntry& entry) {
+  if (!entry.has_own_pod() || !entry.pod->is_node_lost || !entry.dead_at) return;
+  lower(entry.force_at, *entry.dead_at);
+  (void)is_due(entry, *entry.force_at);
+  const Run& run = *entry.run;
+  if (run.end || run.asked_to_end_at || run.is_taken_back) return;
+  lose(entry, loss_of_agent(entry));
+  entry.run->end->is_with_node = true;
 }
 
 // How long its container may take to start.
@@ -167,12 +200,20 @@ void PodBook::end(PodEntry& entry, job::ExitReport report, bool is_known) {
   entry.run->end = std::move(end);
 }
 
+job::Why PodBook::loss_of_agent(const PodEntry& entry) {
+  job::Why why = agent_loss(*entry.pod);
+  // Its node is named before the words then.
+  if (entry.run->is_place_told) why.host.clear();
+  return why;
+}
+
 // None: Kubernetes does not say why it is gone.
 void PodBook::lose(PodEntry& entry, const std::optional<job::Why>& loss) {
   job::ExitReport report;
   report.why = loss.value_or(job::Why{.reason = job::Reason::kContainerLost,
                                       .host = entry.pod ? entry.pod->node : std::string(),
                                       .detail = "somebody deleted its pod"});
+  if (options_.has_agents && entry.pod) report.why = loss_of_agent(entry);
   end(entry, std::move(report), false);
   entry.run->end->is_lost = true;
   if (!loss) ask_for_owner();
@@ -287,7 +328,8 @@ void PodBook::conclude(PodEntry& entry) {
   const Run& run = *entry.run;
   const bool is_stopping = entry.slot && entry.slot->is_stopping;
   const bool takes_slot = run.end->is_lost || (options_.has_agents && !is_stopping);
-  if (run.end->is_lost && (!entry.is_free() || is_owner_questioned() || is_owner_deleted_)) return;
+  const bool waits = run.end->is_lost && !run.end->is_with_node;
+  if (waits && (!entry.is_free() || is_owner_questioned() || is_owner_deleted_)) return;
   if (takes_slot) {
     if (entry.slot) {
       tell(job::AgentEnded{entry.task, entry.slot->attempt, run.end->report.why, end_of(run)});
@@ -314,13 +356,20 @@ std::chrono::seconds PodBook::grace_for(const PodEntry& entry) const {
   return std::max(least, std::chrono::ceil<std::chrono::seconds>(*entry.grace));
 }
 
+// Somebody has given the agent's run a time to end, which the next one waits for.
+bool PodBook::ends_by_others(const PodEntry& entry) const {
+  const bool is_asked = entry.run && (entry.run->asked_to_end_at || entry.run->is_taken_back);
+  return options_.has_agents && entry.pod->is_deleting && !entry.deletion &&
+         !has_ended(*entry.pod) && !is_asked;
+}
+
 void PodBook::remove(PodEntry& entry) {
   if (!entry.pod) return;
   const bool is_wanted = entry.has_own_pod() && !entry.run->asked_to_end_at &&
                          !entry.run->is_taken_back && !entry.run->is_closed;
   const bool is_of_earlier_client = !entry.slot && !others_are_released_ && !entry.run;
   const bool may_be_adopted = entry.slot && entry.slot->is_adopted;
-  const bool is_kept = is_wanted || is_of_earlier_client || may_be_adopted;
+  const bool is_kept = is_wanted || is_of_earlier_client || may_be_adopted || ends_by_others(entry);
   if (entry.force_at && is_due(entry, *entry.force_at)) {
     if (is_silent()) {
       entry.force_at = now_ + kSilentPause;

@@ -48,8 +48,9 @@ struct Slot {
 
 struct PodRunEnd {
   job::ExitReport report;
-  bool is_lost = false;   // by no fault of the command's
-  bool is_known = false;  // by the status of its container
+  bool is_lost = false;       // by no fault of the command's
+  bool is_with_node = false;  // which does not say when its pod is gone
+  bool is_known = false;      // by the status of its container
   base::Instant seen_at{};
   std::optional<base::WallTime> finished_at{};  // to the second, by its node's clock
   base::Instant outputs_by{};
@@ -65,6 +66,13 @@ enum class LogState {
 
 enum class FetchState { kNone, kAsked, kDone };
 
+// How much of it is told that a run's pod is taken away.
+enum class Notice {
+  kNone,
+  kMaybe,
+  kSurely,
+};
+
 struct Run : PodRun {
   base::Instant asked_at;
   base::Instant create_at;                                 // not before
@@ -75,6 +83,7 @@ struct Run : PodRun {
   std::optional<base::Instant> placed_at;   // has a node since
   std::optional<base::Instant> trouble_at;  // its start meets trouble since
   bool is_place_told = false;
+  Notice notice = Notice::kNone;
   bool is_started = false;
   bool is_taken_back = false;
   bool is_closed = false;  // its log and outputs are here
@@ -112,6 +121,7 @@ struct PodEntry {
   std::optional<base::Instant> owner_at;   // deleted by others: the owner is read again
   std::optional<base::Instant> ends_by;    // what its node was told first
   std::optional<base::Instant> force_at;   // it should have ended before
+  std::optional<base::Instant> dead_at;    // its agent is silent, and is dead by then
   bool was_refused_deletion = false;       // told
   std::string warning;                     // of its events
   std::optional<base::Instant> events_at;  // when they are to be requested

@@ -71,6 +71,9 @@ void read_condition(const Json& condition, PodFacts& facts) {
   } else if (type == "DisruptionTarget" && status == "True") {
     facts.disruption = text(condition, {"reason"});
     facts.disruption_message = text(condition, {"message"});
+  } else if (type == "Ready" && status == "False" && facts.phase == "Running") {
+    // A kubelet always gives a reason; the node controller gives none.
+    facts.is_node_lost = text(condition, {"reason"}).empty();
   }
 }
 

@@ -48,6 +48,8 @@ struct PodFacts {
   // Why it is taken from its node ("PreemptionByScheduler"), by the condition DisruptionTarget.
   std::string disruption;
   std::string disruption_message;
+  // The cluster hears nothing of its node: the node controller has marked it as not ready.
+  bool is_node_lost = false;
   ContainerFacts task;
   std::vector<ContainerFacts> init;
 

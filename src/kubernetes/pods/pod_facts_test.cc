@@ -104,6 +104,21 @@ TEST(PodFacts, ThatItIsTakenAway) {
   EXPECT_EQ(facts.disruption, "PreemptionByScheduler");
 }
 
+// As MarkPodsNotReady of Kubernetes' node controller leaves it.
+TEST(PodFacts, ThatNothingIsHeardOfItsNode) {
+  Json pod = running_pod();
+  pod["status"]["conditions"].push_back({{"type", "Ready"}, {"status", "True"}});
+  EXPECT_FALSE(pod_facts(pod, "task").is_node_lost);
+  Json& ready = pod["status"]["conditions"].back();
+  ready["status"] = "False";
+  EXPECT_TRUE(pod_facts(pod, "task").is_node_lost);
+  ready["reason"] = "ContainersNotReady";
+  EXPECT_FALSE(pod_facts(pod, "task").is_node_lost);
+  ready.erase("reason");
+  pod["status"]["phase"] = "Failed";
+  EXPECT_FALSE(pod_facts(pod, "task").is_node_lost);
+}
+
 TEST(PodFacts, NothingOfWhatIsOfAnotherType) {
   for (const char* text :
        {"null", "1", "[]", "{}", R"({"metadata": 1, "status": []})",

@@ -17,6 +17,9 @@ constexpr base::Duration kRelayPatience = std::chrono::minutes(10);
 constexpr base::Duration kHintPatience = std::chrono::minutes(10);
 // Between two looks at the config maps, while pods are waited for.
 constexpr base::Duration kLookAtMaps = std::chrono::seconds(10);
+// An agent of which nothing has been heard for so long is dead: its lease is over, with the time
+// that it may need to notice.
+constexpr base::Duration kAgentDead = kClientLease + std::chrono::seconds(4);
 // Words for what is waited for are told so often, while there are any.
 constexpr base::Duration kTellWaiting = std::chrono::seconds(1);
 
@@ -109,6 +112,8 @@ void PodLauncher::make_link(const base::Json& agent_config) {
                     .on_down =
                         [this](const base::Error& why) {
                           logger_.warning("the connection to the relay broke: {}", why.message);
+                          // Nobody needs it to be dead.
+                          pods_.tell_book(&PodBook::on_agent_silent, kRelayTask, loop_.now());
                         },
                     .on_given_up = [this](const base::Error& why) { on_relay_given_up(why); }});
   hints_.emplace(loop_, client_, logger_,
@@ -128,11 +133,17 @@ void PodLauncher::start_relay() {
 void PodLauncher::start(const job::TaskId& task, int attempt, cluster::Launch launch) {
   begin(launch.agent_config);
   without_session_.insert(task);
+  // The end of the last agent may have been told before it came.
+  informed_.erase(task);
+  if (hints_) hints_->forget(manifests_.pod_name(task));
   if (!waiting_timer_.pending()) tell_waiting();
   pods_.tell_book(&PodBook::start, task, attempt);
   // All of the gang are placed together the first time. Who comes later finds the others there.
   pods_.tell_book(&PodBook::run, task,
-                  PodRun{.attempt = attempt, .generation = 1, .environment = {}});
+                  PodRun{.attempt = attempt,
+                         .generation = 1,
+                         .environment = {},
+                         .avoided = std::move(launch.avoided)});
 }
 
 // There is no next master: the job ends with this one.
@@ -160,6 +171,10 @@ void PodLauncher::on(const cluster::AgentAllocated& event) {
 
 void PodLauncher::on(const RunStarted& event) { hint(event.task); }
 
+void PodLauncher::on(const cluster::PreemptionNotice& event) {
+  if (event.task != kRelayTask) emit(event);
+}
+
 void PodLauncher::on(const job::AgentEnded& event) {
   if (event.task != kRelayTask) {
     without_session_.erase(event.task);
@@ -173,6 +188,7 @@ void PodLauncher::on(const job::AgentEnded& event) {
 }
 
 void PodLauncher::on_relay(const job::Address& address) {
+  pods_.tell_book(&PodBook::on_agent_heard, kRelayTask);
   manifests_.agents().master = address;
   hints_->set_address(address);
   for (const job::TaskId& task : without_session_) hint(task);
@@ -196,6 +212,7 @@ bool PodLauncher::on_session_open(const job::TaskId& task) {
   without_session_.erase(task);
   informed_.insert(task);
   hints_->forget(manifests_.pod_name(task));
+  pods_.tell_book(&PodBook::on_agent_heard, task);
   return true;
 }
 
@@ -204,6 +221,7 @@ void PodLauncher::on_session_lost(const job::TaskId& task,
   if (farewell || is_cleared_) return;
   without_session_.insert(task);
   hint(task);
+  pods_.tell_book(&PodBook::on_agent_silent, task, loop_.now() + kAgentDead);
 }
 
 void PodLauncher::tell_waiting() {

@@ -61,6 +61,7 @@ class PodLauncher final : public cluster::Launcher {
   void begin(const base::Json& agent_config);
   void start_relay();
   void on(const cluster::AgentAllocated& event);
+  void on(const cluster::PreemptionNotice& event);
   void on(const job::AgentEnded& event);
   void on(const gang::ClusterGone& event) { emit(event); }
   void on(const cluster::TasksWarning& event) { emit(event); }

@@ -221,6 +221,19 @@ Json one_per_node(const Part& part) {
            {{"requiredDuringSchedulingIgnoredDuringExecution", Json::array({std::move(term)})}}}};
 }
 
+// Better one to avoid than none: what nodes there are is not known here.
+Json off_nodes(const std::vector<std::string>& avoided) {
+  constexpr int kStrongest = 100;
+  Json fields = Json::array();
+  for (const std::string& node : avoided) {
+    // The server takes one name in each.
+    fields.push_back(
+        {{"key", "metadata.name"}, {"operator", "NotIn"}, {"values", Json::array({node})}});
+  }
+  Json term = {{"weight", kStrongest}, {"preference", {{"matchFields", std::move(fields)}}}};
+  return {{"preferredDuringSchedulingIgnoredDuringExecution", Json::array({std::move(term)})}};
+}
+
 void put_access(const Part& part, Json& spec) {
   const KubernetesOptions& options = part.options();
   for (const std::string& name : options.image_pull_secrets) {
@@ -254,6 +267,7 @@ Json spec_of(const Part& part, const CarriedMounts& carried, const PodRun& run) 
   put_access(part, spec);
   put_placement(part, spec);
   if (part.task_spec.one_per_node) spec["affinity"] = one_per_node(part);
+  if (!run.avoided.empty()) spec["affinity"]["nodeAffinity"] = off_nodes(run.avoided);
   spec["containers"].push_back(container_of(part, carried, run));
   spec["volumes"] = volumes_of(part, carried);
   if (part.input.agents) append(agent_volumes(part.input, *part.input.agents), spec["volumes"]);

@@ -161,6 +161,28 @@ TEST(PodManifest, IsWhereAndAsWhatTheJobSays) {
             (Json{{"gangrun/job", input.job_id}, {"gangrun/type", "worker"}}));
 }
 
+TEST(PodManifest, KeepsAwayFromNodesBesideWhatTheUserWants) {
+  ManifestInput input = test::wine_job();
+  input.spec.tasks.front().one_per_node = true;
+  const Json affinity = Json::parse(R"({"nodeAffinity": {
+      "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+          {"matchExpressions": [{"key": "gpu", "operator": "Exists"}]}]},
+      "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": {}}]}})");
+  edit_kubernetes(input.spec).pod = {{"spec", {{"affinity", affinity}}}};
+  PodRun run = test::run_with({});
+  run.avoided = {"n1", "n2"};
+  const Json merged = pod_of(input, run)["spec"]["affinity"];
+  EXPECT_TRUE(merged.contains("podAntiAffinity"));
+  const Json& nodes = merged["nodeAffinity"];
+  const char* required = "requiredDuringSchedulingIgnoredDuringExecution";
+  EXPECT_EQ(nodes[required], affinity["nodeAffinity"][required]);
+  EXPECT_EQ(nodes["preferredDuringSchedulingIgnoredDuringExecution"], Json::parse(R"([
+      {"weight": 1, "preference": {}},
+      {"weight": 100, "preference": {"matchFields": [
+          {"key": "metadata.name", "operator": "NotIn", "values": ["n1"]},
+          {"key": "metadata.name", "operator": "NotIn", "values": ["n2"]}]}}])"));
+}
+
 TEST(PodManifest, IsTheTemplateWithTheJobOverIt) {
   ManifestInput input = test::wine_job();
   edit_kubernetes(input.spec).pod =

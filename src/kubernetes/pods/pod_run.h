@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -29,6 +30,7 @@ struct PodRun {
   // Makes all that the command is to find. Asked when a run is to begin: of a large gang it would
   // be too much to be kept for every task, as each is told of all.
   std::function<std::map<std::string, std::string>()> environment;
+  std::vector<std::string> avoided{};  // nodes that are no place for it while there is another
 };
 
 // The variables of a task's run, as no agent makes them: those of the frameworks, then what the
@@ -52,7 +54,8 @@ struct RunLine {
 };
 
 // Every slot's end is told, and all lines of a run before its end.
-using PodEvent = std::variant<cluster::AgentAllocated, job::AgentEnded, gang::ClusterGone,
-                              RunStarted, RunLine, job::Exited, cluster::TasksWarning>;
+using PodEvent =
+    std::variant<cluster::AgentAllocated, cluster::PreemptionNotice, job::AgentEnded,
+                 gang::ClusterGone, RunStarted, RunLine, job::Exited, cluster::TasksWarning>;
 
 }  // namespace gangrun::kubernetes::pods

@@ -66,6 +66,8 @@ class PodRuns {
     return {cluster::Happened{event}};
   }
   static Events events_of(const cluster::TasksWarning& event) { return {event}; }
+  // Only a book with agents tells it.
+  static Events events_of(const cluster::PreemptionNotice&) { return {}; }
   Events events_of(const cluster::AgentAllocated& slot);
   Events events_of(const RunStarted& event);
   Events events_of(const RunLine& event);

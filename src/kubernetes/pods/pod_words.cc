@@ -1,7 +1,9 @@
 #include "kubernetes/pods/pod_words.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
+#include <utility>
 
 #include "base/exit_words.h"
 #include "base/format.h"
@@ -181,6 +183,33 @@ std::optional<job::Why> loss_of(const PodFacts& facts) {
                    with(format("its node refused it ({})", facts.reason), facts.message));
   }
   return std::nullopt;
+}
+
+bool is_being_taken(const PodFacts& facts) {
+  return facts.is_deleting || facts.disruption == "TerminationByKubelet";
+}
+
+job::Why agent_loss(const PodFacts& facts) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kTakers = {{
+      {"PreemptionByScheduler", "by the scheduler"},
+      {"EvictionByEvictionAPI", "by the eviction API"},
+      {"DeletionByTaintManager", "by the taint manager"},
+      {"DeletionByPodGC", "by the pod garbage collector"},
+      {"TerminationByKubelet", "by its kubelet"},
+  }};
+  job::Why unexplained{
+      .reason = job::Reason::kContainerLost, .host = facts.node, .detail = "somebody deleted it"};
+  if (facts.is_node_lost) {
+    unexplained.reason = job::Reason::kLostNode;
+    unexplained.detail = "the node is not ready, and the agent is silent";
+  }
+  job::Why why = loss_of(facts).value_or(std::move(unexplained));
+  const auto* taker = std::ranges::find(kTakers, facts.disruption,
+                                        &std::pair<std::string_view, std::string_view>::first);
+  std::string pod = format("pod {}", facts.name);
+  if (taker != kTakers.end()) pod += format(", {}", taker->second);
+  why.detail = why.detail.empty() ? pod : format("{}: {}", pod, why.detail);
+  return why;
 }
 
 job::ExitReport exit_report(const PodFacts& facts) {

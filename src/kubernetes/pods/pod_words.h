@@ -29,6 +29,12 @@ job::Reason start_reason(const PodFacts& facts);
 // The reason why a pod was lost by no fault of the command's. None: it was not.
 std::optional<job::Why> loss_of(const PodFacts& facts);
 
+// The same of an agent's pod that is being taken away, with the pod's name and who takes it, where
+// the API server says so.
+job::Why agent_loss(const PodFacts& facts);
+// Whether it is being taken away; else it only may be.
+[[nodiscard]] bool is_being_taken(const PodFacts& facts);
+
 // How the command ended. Only where its container has terminated, or the pod is over.
 job::ExitReport exit_report(const PodFacts& facts);
 // The end of an agent whose container ended with `why`.

@@ -163,6 +163,57 @@ TEST(PodLoss, WhoTookIt) {
   EXPECT_EQ(to_words(*loss_of(facts)), "was evicted on node-1");
 }
 
+TEST(AgentLoss, NamesThePodItsNodeAndWhoTookIt) {
+  PodFacts facts = ended(143);
+  facts.is_deleting = true;
+  EXPECT_EQ(to_words(agent_loss(facts)),
+            "lost its container on node-1: pod j-worker-3: somebody deleted it");
+  EXPECT_EQ(agent_loss(facts).reason, job::Reason::kContainerLost);
+  facts.disruption = "EvictionByEvictionAPI";
+  facts.disruption_message = "Eviction API: evicting";
+  EXPECT_EQ(to_words(agent_loss(facts)),
+            "was evicted on node-1: pod j-worker-3, by the eviction API: \"Eviction API: "
+            "evicting\"");
+  facts.disruption = "PreemptionByScheduler";
+  facts.disruption_message = "preempting to accommodate a higher priority pod";
+  EXPECT_EQ(to_words(agent_loss(facts)),
+            "was preempted on node-1: pod j-worker-3, by the scheduler: \"preempting to "
+            "accommodate a higher priority pod\"");
+  facts.disruption = "DeletionByTaintManager";
+  facts.disruption_message.clear();
+  EXPECT_EQ(to_words(agent_loss(facts)),
+            "was lost with its node node-1: pod j-worker-3, by the taint manager");
+  EXPECT_EQ(agent_loss(facts).reason, job::Reason::kLostNode);
+}
+
+TEST(AgentLoss, IsSureOfAPodThatIsDeletedOrThatItsNodeEnds) {
+  PodFacts facts = on_a_node();
+  EXPECT_FALSE(is_being_taken(facts));
+  facts.disruption = "PreemptionByScheduler";
+  EXPECT_FALSE(is_being_taken(facts));
+  facts.is_deleting = true;
+  EXPECT_TRUE(is_being_taken(facts));
+  facts.is_deleting = false;
+  facts.disruption = "TerminationByKubelet";
+  EXPECT_TRUE(is_being_taken(facts));
+}
+
+// These are the user's own limits.
+TEST(PodLoss, NeitherALimitOfMemoryNorOneOfTimeIsOne) {
+  EXPECT_FALSE(loss_of(ended(137, "OOMKilled")).has_value());
+  const job::ExitReport killed = exit_report(ended(137, "OOMKilled"));
+  EXPECT_EQ(agent_end(killed.why, ended(137, "OOMKilled")).reason, job::Reason::kOutOfMemory);
+  PodFacts late = ended(143);
+  late.reason = "DeadlineExceeded";
+  late.message = "Pod was active on the node longer than the specified deadline";
+  EXPECT_FALSE(loss_of(late).has_value());
+  const job::Why why = agent_end(exit_report(late).why, late);
+  EXPECT_EQ(to_words(why),
+            "lost its agent, which was killed by signal 15 (termination request): its pod's "
+            "deadline had passed");
+  EXPECT_TRUE(job::is_own_fault(why.reason));
+}
+
 TEST(PodLoss, ANodeThatRefuses) {
   PodFacts facts = on_a_node();
   facts.phase = "Failed";

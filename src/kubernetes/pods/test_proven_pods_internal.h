@@ -18,9 +18,9 @@
 namespace gangrun::kubernetes::pods {
 
 // A client that only forwards, to pods of the test.
-class ForwardingClient final : public IdleClient {
+class ForwardingClient : public IdleClient {
  public:
-  ForwardingClient() : IdleClient("ns") {}
+  explicit ForwardingClient(std::string name_space = "ns") : IdleClient(std::move(name_space)) {}
   std::unique_ptr<Tunnel> forward(std::string name_space, std::string pod, std::uint16_t port,
                                   base::Instant, TunnelCallbacks callbacks) override {
     asked.push_back(name_space + "/" + pod + ":" + std::to_string(port));
