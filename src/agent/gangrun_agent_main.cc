@@ -30,6 +30,7 @@
 #include "job/choice.h"
 #include "job/last_words.h"
 #include "job/spec_names.h"
+#include "kubernetes/joined_files.h"
 #include "kubernetes/node/hint_door.h"
 #include "kubernetes/node/relay_program.h"
 #include "net/event_loop.h"
@@ -77,6 +78,7 @@ constexpr std::string_view kUsage =
     "       gangrun-agent pod --task TASK --attempt N --config FILE --folder FOLDER\n"
     "                     --hint-port N [--master HOST:PORT]\n"
     "       gangrun-agent relay --port N --client-port N --token-file FILE\n"
+    "       gangrun-agent files --to PATH --mode MODE PART... [--to ...]\n"
     "       gangrun-agent try TRIAL\n"
     "       gangrun-agent --version\n"
     "Started by gangrun: one for each task of a job, on YARN one as its master; where a job has a\n"
@@ -84,8 +86,8 @@ constexpr std::string_view kUsage =
     "ssh reaches what starts its tasks there, and what removes the job's folder if that is "
     "killed;\n"
     "on an executor of Spark what brings its task to the job that standard input names; in a pod\n"
-    "the first process of its container; for a task\n"
-    "in an image one that removes its container, and in that one as its first process; for "
+    "the first process of its container, and before that what puts large files together; for a\n"
+    "task in an image one that removes its container, and in that one as its first process; for "
     "gangrun\n"
     "stacks what looks at the processes of a task, for gangrun exec what runs a command beside "
     "it,\n"
@@ -384,6 +386,21 @@ int run_relay(int argc, char** argv) {
   return 2;
 }
 
+// In a container of its own, before the task's.
+int run_files(int argc, char** argv) {
+  const auto files = kubernetes::joined_files_from({argv + 2, argv + argc});
+  if (!files) {
+    std::fputs(kUsage.data(), stderr);
+    return 2;
+  }
+  const auto logger = logger_of(kubernetes::kFilesCommand);
+  for (const kubernetes::JoinedFile& file : *files) {
+    const auto done = kubernetes::put_together(file);
+    if (!done.ok()) return status_of(done, *logger);
+  }
+  return 0;
+}
+
 int run_starter(int argc, char** argv) {
   process::raise_open_file_limit();
   int fd = -1;
@@ -429,6 +446,7 @@ int start(int argc, char** argv) {
   if (argc == 2 && command == "master") return run_master();
   if (argc == 2 && command == "join") return agent::run_join();
   if (argc > 2 && command == "relay") return run_relay(argc, argv);
+  if (argc > 2 && command == kubernetes::kFilesCommand) return run_files(argc, argv);
   if (argc > 2 && command == agent::kLookCommand) return agent::run_look({argv + 2, argv + argc});
   if (argc == 3 && command == agent::kBesideCommand) return agent::run_exec_helper(argv[2]);
   if (argc > 2 && command == "host") return run_host(argc, argv);

@@ -28,10 +28,12 @@ constexpr int kReadableByAll = 0444;
 
 std::string in_config(const char* key) { return base::format("{}/{}", kConfigFolder, key); }
 
+Json run_mount() { return {{"name", kRunVolume}, {"mountPath", kRunFolder}}; }
+
 Json mounts() {
   return Json::array({AgentParts::mount(),
                       {{"name", kConfigVolume}, {"mountPath", kConfigFolder}, {"readOnly", true}},
-                      {{"name", kRunVolume}, {"mountPath", kRunFolder}}});
+                      run_mount()});
 }
 
 // A process knows no other way to its pod's address.
@@ -40,8 +42,12 @@ Json address_variable() {
           {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}};
 }
 
+Json command(const AgentPods& agents, const std::vector<std::string>& arguments) {
+  return agents.parts->command(kRunFolder, std::string(kProgram), arguments);
+}
+
 Json container(const AgentPods& agents, const std::vector<std::string>& arguments) {
-  return {{"command", agents.parts->command(kRunFolder, std::string(kProgram), arguments)},
+  return {{"command", command(agents, arguments)},
           {"env", Json::array({address_variable()})},
           {"volumeMounts", mounts()},
           // How an agent that never had a master has ended.
@@ -82,6 +88,14 @@ Json relay_container(const AgentPods& agents) {
   return container(agents,
                    {"relay", "--port", base::format("{}", kRelayPort), "--client-port",
                     base::format("{}", kRelayClientPort), "--token-file", in_config(kTokenKey)});
+}
+
+Json joining_container(const AgentPods& agents, const std::vector<JoinedFile>& files, Json mounts) {
+  std::vector<std::string> arguments = to_words(files);
+  arguments.insert(arguments.begin(), std::string(kFilesCommand));
+  mounts.push_back(AgentParts::mount());
+  mounts.push_back(run_mount());
+  return {{"command", command(agents, arguments)}, {"volumeMounts", std::move(mounts)}};
 }
 
 Json agent_volumes(const ManifestInput& input, const AgentPods& agents) {

@@ -4,11 +4,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "base/secret.h"
 #include "job/cluster_spec.h"
 #include "job/task_id.h"
+#include "kubernetes/joined_files.h"
 #include "kubernetes/pods/agent_parts.h"
 
 // Pods with an agent of ours that runs each task's command have in them the parts of the agent, the
@@ -44,7 +46,10 @@ base::Json agent_secret(const ManifestInput& input, const AgentPods& agents, con
 base::Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt);
 // The same of the relay.
 base::Json relay_container(const AgentPods& agents);
-// The volumes of both.
+// The same of what puts files together before the task begins, whose mounts are added to `mounts`.
+base::Json joining_container(const AgentPods& agents, const std::vector<JoinedFile>& files,
+                             base::Json mounts);
+// The volumes of all of these.
 base::Json agent_volumes(const ManifestInput& input, const AgentPods& agents);
 
 }  // namespace gangrun::kubernetes::pods

@@ -270,14 +270,14 @@ Json metadata_of_pod(const Part& part, const PodRun& run, const Owner& owner) {
   return metadata;
 }
 
-// A container of ours beside the task's: with no more rights than that has.
-Json helper(const char* name, const std::string& image, const std::string& line, Json mounts,
-            const Json& beside) {
+// A container of ours beside the task's: with no more rights than that has. `own` is what it runs,
+// and its mounts.
+Json helper(const char* name, const std::string& image, Json own, const Json& beside) {
   Json container = {{"name", name},
                     {"image", image},
-                    {"command", {"/bin/sh", "-c", line}},
+                    {"command", std::move(own["command"])},
                     {"resources", {{"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}}}},
-                    {"volumeMounts", std::move(mounts)}};
+                    {"volumeMounts", std::move(own["volumeMounts"])}};
   if (says(beside, "limits", "cpu")) container["resources"]["limits"]["cpu"] = kHelperVcoresLimit;
   if (says(beside, "limits", "memory")) {
     container["resources"]["limits"]["memory"] = kHelperMemoryLimit;
@@ -286,6 +286,16 @@ Json helper(const char* name, const std::string& image, const std::string& line,
     if (beside.contains(key)) container[key] = beside.at(key);
   }
   return container;
+}
+
+Json by_shell(const std::string& line, Json mounts) {
+  return {{"command", {"/bin/sh", "-c", line}}, {"volumeMounts", std::move(mounts)}};
+}
+
+// With agents the image needs no shell.
+Json joining(const ManifestInput& input, const CarriedMounts& carried) {
+  if (input.agents) return joining_container(*input.agents, carried.joined, carried.join_mounts);
+  return by_shell(to_shell_line(carried.joined), carried.join_mounts);
 }
 
 // Waits as long as a client may want the outputs.
@@ -301,15 +311,15 @@ void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
   const Json beside = *find_container(pod, task_container(pod));
   const std::string image = beside.at("image").get<std::string>();
   Json& spec = pod["spec"];
-  if (!carried.join_line.empty()) {
+  if (!carried.joined.empty()) {
     spec["initContainers"].push_back(
-        helper(kFilesContainer, image, carried.join_line, carried.join_mounts, beside));
+        helper(kFilesContainer, image, joining(part.input, carried), beside));
   }
   if (!part.outputs().empty()) {
     const std::string& own = part.options().helper_image;
-    spec["containers"].push_back(helper(kOutputsContainer, own.empty() ? image : own,
-                                        waiting_line(part.input), Json::array({work_mount()}),
-                                        beside));
+    spec["containers"].push_back(
+        helper(kOutputsContainer, own.empty() ? image : own,
+               by_shell(waiting_line(part.input), Json::array({work_mount()})), beside));
   }
 }
 
