@@ -56,6 +56,6 @@ def test_what_kubernetes_is_told_is_in_the_job_file(monkeypatch):
 
     monkeypatch.setattr(_job, "prepare", taken)
     with pytest.raises(InvalidJob, match="enough"):
-        gangrun.run({"worker": spec}, ["true"], on="k8s", kubernetes={"namespace": "ml"}, queue="team", outputs=["log.txt"])
+        gangrun.run({"worker": spec}, ["true"], on="k8s", image="b", kubernetes={"namespace": "ml"}, queue="team", outputs=["log.txt"])
     assert requests[0].on == "kubernetes"
-    assert requests[0].keys == {"outputs": ["log.txt"], "kubernetes": {"namespace": "ml", "queue": "team"}}
+    assert requests[0].keys == {"image": "b", "outputs": ["log.txt"], "kubernetes": {"namespace": "ml", "queue": "team"}}
