@@ -65,6 +65,14 @@ Json agent_secret(const ManifestInput& input, const AgentPods& agents, const Own
   return secret;
 }
 
+Json joining_container(const AgentPods& agents, const std::vector<JoinedFile>& files, Json mounts) {
+  std::vector<std::string> arguments = to_words(files);
+  arguments.insert(arguments.begin(), std::string(kFilesCommand));
+  mounts.push_back(AgentParts::mount());
+  mounts.push_back(run_mount());
+  return {{"command", command(agents, arguments)}, {"volumeMounts", std::move(mounts)}};
+}
+
 Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt) {
   std::vector<std::string> arguments = {"pod",
                                         "--task",
@@ -88,14 +96,6 @@ Json relay_container(const AgentPods& agents) {
   return container(agents,
                    {"relay", "--port", base::format("{}", kRelayPort), "--client-port",
                     base::format("{}", kRelayClientPort), "--token-file", in_config(kTokenKey)});
-}
-
-Json joining_container(const AgentPods& agents, const std::vector<JoinedFile>& files, Json mounts) {
-  std::vector<std::string> arguments = to_words(files);
-  arguments.insert(arguments.begin(), std::string(kFilesCommand));
-  mounts.push_back(AgentParts::mount());
-  mounts.push_back(run_mount());
-  return {{"command", command(agents, arguments)}, {"volumeMounts", std::move(mounts)}};
 }
 
 Json agent_volumes(const ManifestInput& input, const AgentPods& agents) {

@@ -42,14 +42,15 @@ struct AgentPods {
 // The Secret with the configuration and the token.
 base::Json agent_secret(const ManifestInput& input, const AgentPods& agents, const Owner& owner);
 
+// The part of a container that puts files together before the task begins: its command, and
+// `mounts` with its own.
+base::Json joining_container(const AgentPods& agents, const std::vector<JoinedFile>& files,
+                             base::Json mounts);
 // The container's part of the task's pod: its command, the variables for the agent, its mounts.
 base::Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt);
 // The same of the relay.
 base::Json relay_container(const AgentPods& agents);
-// The same of what puts files together before the task begins, whose mounts are added to `mounts`.
-base::Json joining_container(const AgentPods& agents, const std::vector<JoinedFile>& files,
-                             base::Json mounts);
-// The volumes of all of these.
+// The volumes of both.
 base::Json agent_volumes(const ManifestInput& input, const AgentPods& agents);
 
 }  // namespace gangrun::kubernetes::pods
