@@ -386,21 +386,6 @@ int run_relay(int argc, char** argv) {
   return 2;
 }
 
-// In a container of its own, before the task's.
-int run_files(int argc, char** argv) {
-  const auto files = kubernetes::joined_files_from({argv + 2, argv + argc});
-  if (!files) {
-    std::fputs(kUsage.data(), stderr);
-    return 2;
-  }
-  const auto logger = logger_of(kubernetes::kFilesCommand);
-  for (const kubernetes::JoinedFile& file : *files) {
-    const auto done = kubernetes::put_together(file);
-    if (!done.ok()) return status_of(done, *logger);
-  }
-  return 0;
-}
-
 int run_starter(int argc, char** argv) {
   process::raise_open_file_limit();
   int fd = -1;
@@ -415,6 +400,21 @@ int run_starter(int argc, char** argv) {
   };
   return status_of(process::run_starter({.socket = fd, .path = argv[3]}, agent),
                    *logger_of("starter"));
+}
+
+// In a container of its own, before the task's.
+int run_files(int argc, char** argv) {
+  const auto files = kubernetes::joined_files_from({argv + 2, argv + argc});
+  if (!files) {
+    std::fputs(kUsage.data(), stderr);
+    return 2;
+  }
+  const auto logger = logger_of(kubernetes::kFilesCommand);
+  for (const kubernetes::JoinedFile& file : *files) {
+    const auto done = kubernetes::put_together(file);
+    if (!done.ok()) return status_of(done, *logger);
+  }
+  return 0;
 }
 
 // In a child of its own, so that whoever started this is not its ancestor.

@@ -270,14 +270,14 @@ Json metadata_of_pod(const Part& part, const PodRun& run, const Owner& owner) {
   return metadata;
 }
 
-// A container of ours beside the task's: with no more rights than that has. `own` is what it runs,
-// and its mounts.
-Json helper(const char* name, const std::string& image, Json own, const Json& beside) {
+// A container of ours beside the task's: with no more rights than that has.
+Json helper(const char* name, const std::string& image, const std::string& line, Json mounts,
+            const Json& beside) {
   Json container = {{"name", name},
                     {"image", image},
-                    {"command", std::move(own["command"])},
+                    {"command", {"/bin/sh", "-c", line}},
                     {"resources", {{"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}}}},
-                    {"volumeMounts", std::move(own["volumeMounts"])}};
+                    {"volumeMounts", std::move(mounts)}};
   if (says(beside, "limits", "cpu")) container["resources"]["limits"]["cpu"] = kHelperVcoresLimit;
   if (says(beside, "limits", "memory")) {
     container["resources"]["limits"]["memory"] = kHelperMemoryLimit;
@@ -286,16 +286,6 @@ Json helper(const char* name, const std::string& image, Json own, const Json& be
     if (beside.contains(key)) container[key] = beside.at(key);
   }
   return container;
-}
-
-Json by_shell(const std::string& line, Json mounts) {
-  return {{"command", {"/bin/sh", "-c", line}}, {"volumeMounts", std::move(mounts)}};
-}
-
-// With agents the image needs no shell.
-Json joining(const ManifestInput& input, const CarriedMounts& carried) {
-  if (input.agents) return joining_container(*input.agents, carried.joined, carried.join_mounts);
-  return by_shell(to_shell_line(carried.joined), carried.join_mounts);
 }
 
 // Waits as long as a client may want the outputs.
@@ -312,14 +302,19 @@ void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
   const std::string image = beside.at("image").get<std::string>();
   Json& spec = pod["spec"];
   if (!carried.joined.empty()) {
-    spec["initContainers"].push_back(
-        helper(kFilesContainer, image, joining(part.input, carried), beside));
+    const std::string line = to_shell_line(carried.joined);
+    Json joins = helper(kFilesContainer, image, line, carried.join_mounts, beside);
+    // An agent needs no shell of the image.
+    if (part.input.agents) {
+      joins.update(joining_container(*part.input.agents, carried.joined, carried.join_mounts));
+    }
+    spec["initContainers"].push_back(std::move(joins));
   }
   if (!part.outputs().empty()) {
     const std::string& own = part.options().helper_image;
-    spec["containers"].push_back(
-        helper(kOutputsContainer, own.empty() ? image : own,
-               by_shell(waiting_line(part.input), Json::array({work_mount()})), beside));
+    spec["containers"].push_back(helper(kOutputsContainer, own.empty() ? image : own,
+                                        waiting_line(part.input), Json::array({work_mount()}),
+                                        beside));
   }
 }
 
