@@ -8,7 +8,7 @@ import re
 import sys
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
-from gangrun import _function, _places, _staging
+from gangrun import _function, _job_keys, _places, _staging
 from gangrun._task_spec import TaskSpec as TaskSpec
 from gangrun.errors import InvalidJob
 
@@ -172,12 +172,12 @@ def prepare(request: Request, progress: Callable[[str], None], check: Optional[C
     mains = mains_of(request, specs)
     files = _staging.files_of(request.files, request.on)
     functions = [main for main in mains.values() if is_function(main)]
-    if functions and request.on == "kubernetes":
-        raise InvalidJob("main: a function cannot run in a pod, as its image has nothing of gangrun; allowed with "
-                         "on='kubernetes': a list of words, or a line for the shell")
+    in_pods = request.on == "kubernetes"
+    if functions and in_pods:
+        request = dataclasses.replace(request, keys=_job_keys.with_agents(request.keys))
     if not functions and (request.args or request.kwargs):
         raise InvalidJob("args and kwargs are for functions; main is a command")
-    payloads = _function.payloads(functions, request.args, request.kwargs or {}, files)
+    payloads = _function.payloads(functions, request.args, request.kwargs or {}, files, in_pods)
     below = os.getcwd() if request.on == "ssh" and (files or functions) else None
     staging = _staging.Staging(below)
     try:
@@ -203,6 +203,8 @@ class _Builder:
         self.local = request.on == "local"
         # Hosts that share the caller's folder get no files of the job: they find them there.
         self.on_ssh = request.on == "ssh"
+        # There the command of a function finds gangrun and the files by itself.
+        self.is_led_to_files = request.on in ("ssh", "kubernetes")
         self.files = dict(files)
         self.pythons: dict[Any, Any] = {}
         self.has_own_folders = False
@@ -260,7 +262,7 @@ class _Builder:
         runtime = self.runtime() if is_function(main) else None
         has_own_folder = ((self.local or self.on_ssh) and bool(self.request.files)
                           and (self.request.own_folder or not is_function(main)))
-        path = self.python_path(None if self.on_ssh else runtime, env, self.path_of_files(main, has_own_folder))
+        path = self.python_path(None if self.is_led_to_files else runtime, env, self.path_of_files(main, has_own_folder))
         if path:
             env["PYTHONPATH"] = path
         if env:
@@ -303,7 +305,7 @@ class _Builder:
 
     def path_of_files(self, main: Main, has_own_folder: bool) -> Optional[str]:
         """Where a task's Python finds the modules among the files."""
-        if not self.request.files or (self.on_ssh and is_function(main)):
+        if not self.request.files or (self.is_led_to_files and is_function(main)):
             return None
         return self.staging.files if self.local and not has_own_folder else "."
 

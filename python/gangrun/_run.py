@@ -404,7 +404,8 @@ class Run:
 def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, Mapping[str, _job.Main]], *,
         args: Sequence[Any] = (), kwargs: Optional[Mapping[str, Any]] = None, on: Optional[str] = None,
         name: Optional[str] = None, files: _job.Files = None, env: Optional[Mapping[str, str]] = None,
-        environment: Any = None, queue: Optional[str] = None, framework: Union[None, str, Sequence[str]] = None,
+        environment: Any = None, image: Optional[str] = None, queue: Optional[str] = None,
+        framework: Union[None, str, Sequence[str]] = None,
         restarts: Union[None, int, Mapping[str, Any]] = None, timeouts: Optional[Mapping[str, Any]] = None,
         success: Optional[str] = None, yarn: Optional[Mapping[str, Any]] = None,
         kubernetes: Optional[Mapping[str, Any]] = None, outputs: Optional[Sequence[str]] = None,
@@ -424,6 +425,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     files        paths to ship to the tasks, as a list or as name in the task → path; tasks can import modules among them
     env          environment variables of the tasks
     environment  the Python environment of the tasks (gangrun.environments), for all tasks or by task type or label
+    image        the container image of the tasks; in pods a function runs by its python3 (docs/kubernetes.md)
     queue, framework, restarts, timeouts, success, yarn, kubernetes, outputs, outputs_limit, keep_folders, log_limit, job   (docs/job.md)
     hosts, hostfile, ssh_config   with on="ssh": ["gpu1:8", "gpu2:8"], or a file with the hosts; ssh's configuration (docs/ssh.md)
     principal, keytab, run_as   Kerberos principal, its keytab, and the user to act for (docs/secure-clusters.md)
@@ -440,7 +442,7 @@ def run(tasks: Mapping[str, Union[_job.TaskSpec, int]], main: Union[_job.Main, M
     client_env = _program.with_defaults(client_env, defaults)
     names_place = on is not None
     on = _places.of_defaults(client_env) if on is None else "kubernetes" if on == "k8s" else on
-    own = {"framework": framework, "restarts": restarts, "timeouts": timeouts, "success": success, "outputs": outputs,
+    own = {"image": image, "framework": framework, "restarts": restarts, "timeouts": timeouts, "success": success, "outputs": outputs,
            "outputs_limit": outputs_limit, "keep_folders": keep_folders, "log_limit": log_limit}
     keys = _job_keys.keys_of(on, job, own, queue=queue, kubernetes=kubernetes, yarn=yarn, principal=principal, keytab=keytab,
                              run_as=run_as, hosts=hosts, hostfile=hostfile, ssh_config=ssh_config)

@@ -56,16 +56,6 @@ def test_what_kubernetes_is_told_is_in_the_job_file(monkeypatch):
 
     monkeypatch.setattr(_job, "prepare", taken)
     with pytest.raises(InvalidJob, match="enough"):
-        gangrun.run({"worker": spec}, ["true"], on="k8s", kubernetes={"namespace": "ml"}, queue="team", outputs=["log.txt"])
+        gangrun.run({"worker": spec}, ["true"], on="k8s", image="b", kubernetes={"namespace": "ml"}, queue="team", outputs=["log.txt"])
     assert requests[0].on == "kubernetes"
-    assert requests[0].keys == {"outputs": ["log.txt"], "kubernetes": {"namespace": "ml", "queue": "team"}}
-
-
-@pytest.mark.parametrize("main, environment, said", [
-    (print, None, "a function cannot run in a pod"),
-    (["python", "train.py"], "env.tar.gz", "a pod has the Python of its image"),
-])
-def test_nothing_of_gangrun_is_in_a_pod(main, environment, said):
-    request = _job.Request(tasks={"worker": 1}, main=main, on="kubernetes", environment=environment)
-    with pytest.raises(InvalidJob, match=said):
-        _job.prepare(request, lambda line: None)
+    assert requests[0].keys == {"image": "b", "outputs": ["log.txt"], "kubernetes": {"namespace": "ml", "queue": "team"}}

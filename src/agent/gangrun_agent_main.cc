@@ -31,6 +31,7 @@
 #include "job/choice.h"
 #include "job/last_words.h"
 #include "job/spec_names.h"
+#include "kubernetes/joined_files.h"
 #include "kubernetes/node/hint_door.h"
 #include "kubernetes/node/relay_program.h"
 #include "net/event_loop.h"
@@ -79,6 +80,7 @@ constexpr std::string_view kUsage =
     "                     --hint-port N [--master HOST:PORT]\n"
     "       gangrun-agent copy-to FOLDER VERSION\n"
     "       gangrun-agent relay --port N --client-port N --token-file FILE\n"
+    "       gangrun-agent files --to PATH --mode MODE PART... [--to ...]\n"
     "       gangrun-agent try TRIAL\n"
     "       gangrun-agent --version\n"
     "Started by gangrun: one for each task of a job, on YARN one as its master; where a job has a\n"
@@ -86,8 +88,9 @@ constexpr std::string_view kUsage =
     "ssh reaches what starts its tasks there, and what removes the job's folder if that is "
     "killed;\n"
     "on an executor of Spark what brings its task to the job that standard input names; in a pod\n"
-    "the first process of its container, into which it is copied; for a task\n"
-    "in an image one that removes its container, and in that one as its first process; for "
+    "the first process of its container, into which it is copied, and before that what puts large\n"
+    "files together; for a task in an image one that removes its container, and in that one as its\n"
+    "first process; for "
     "gangrun\n"
     "stacks what looks at the processes of a task, for gangrun exec what runs a command beside "
     "it,\n"
@@ -406,6 +409,21 @@ int run_starter(int argc, char** argv) {
                    *logger_of("starter"));
 }
 
+// In a container of its own, before the task's.
+int run_files(int argc, char** argv) {
+  const auto files = kubernetes::joined_files_from({argv + 2, argv + argc});
+  if (!files) {
+    std::fputs(kUsage.data(), stderr);
+    return 2;
+  }
+  const auto logger = logger_of(kubernetes::kFilesCommand);
+  for (const kubernetes::JoinedFile& file : *files) {
+    const auto done = kubernetes::put_together(file);
+    if (!done.ok()) return status_of(done, *logger);
+  }
+  return 0;
+}
+
 // In a child of its own, so that whoever started this is not its ancestor.
 int run_remover(int argc, char** argv) {
   const pid_t child = ::fork();
@@ -436,6 +454,7 @@ int start(int argc, char** argv) {
   if (argc == 2 && command == "join") return agent::run_join();
   if (argc > 2 && command == "relay") return run_relay(argc, argv);
   if (argc == 4 && command == "copy-to") return run_copy(argv[2], argv[3]);
+  if (argc > 2 && command == kubernetes::kFilesCommand) return run_files(argc, argv);
   if (argc > 2 && command == agent::kLookCommand) return agent::run_look({argv + 2, argv + argc});
   if (argc == 3 && command == agent::kBesideCommand) return agent::run_exec_helper(argv[2]);
   if (argc > 2 && command == "host") return run_host(argc, argv);

@@ -1,5 +1,6 @@
 """Pods with an agent beside each command: what holds there as it does on other places."""
 
+import hashlib
 import json
 import pathlib
 import signal
@@ -71,6 +72,16 @@ def test_a_stop_takes_as_long_as_the_command_needs(jobs):
         assert jobs.order("kill", "last").returncode == 0
         assert client.wait(15) == 5
     assert jobs.left() == []
+
+
+def test_large_files_arrive_in_an_image_without_a_shell(jobs, kubernetes):
+    jobs.image = kubernetes.make_image("localhost/gangrun-sum:1", "--program", "/usr/bin/sha256sum:/bin/sha256sum")
+    jobs.write("data/large.bin", "0123456789abcdef" * (1 << 17))
+    jobs.write("small", "s")
+    done = jobs.run(*AGENTS, "-r", "worker:2", "--", "/bin/sha256sum", "data/large.bin", "small")
+    assert done.returncode == 0, done.stdout + done.stderr
+    expected = {name: hashlib.sha256((jobs.folder / name).read_bytes()).hexdigest() for name in ("data/large.bin", "small")}
+    assert sorted(line.split(" | ", 1)[1] for line in jobs.lines()) == sorted([f"{found}  {name}" for name, found in expected.items()] * 2)
 
 
 def test_exec_and_stacks(jobs):

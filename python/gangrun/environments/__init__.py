@@ -49,7 +49,8 @@ def prepare(environment: Any, *, on: str, env: Mapping[str, str], progress: Prog
     """Pack an environment if necessary, and return how a task starts its Python. Packed environments are cached.
 
     environment  None: the environment of this process; the path or URL of an archive or pex; or a NodePython
-    on           "local", "yarn", "kubernetes" or "ssh"; with "local" and "ssh", tasks use this process's Python, at its path
+    on           "local", "yarn", "kubernetes" or "ssh"; with "local" and "ssh", tasks use this process's Python, at its path, and
+                 with "kubernetes" the one of their image
     progress     called with messages about long steps
 
     Raises InvalidJob if the environment cannot be used there.
@@ -69,15 +70,14 @@ def _prepare(environment: Any, on: str, progress: Optional[Progress]) -> Optiona
     if isinstance(environment, os.PathLike):
         environment = os.fspath(environment)
     if isinstance(environment, NodePython):
-        return _of_node(environment)
+        return _of_node(environment, on)
     if environment is not None and (not isinstance(environment, str) or not environment):
         raise InvalidJob(f"environment: {environment!r} is a {type(environment).__name__}; allowed: None, the path or URL of an "
                          "archive, gangrun.environments.NodePython('/usr/bin/python3'), or a mapping of task types or "
                          "labels to these")
-    if on == "kubernetes":
-        raise InvalidJob("environment: a pod has the Python of its image; allowed with on='kubernetes': None, or "
-                         "gangrun.environments.NodePython, one of the image's")
     is_active = environment is None or environment == ACTIVE
+    if on == "kubernetes":
+        return _of_image(None if is_active else environment)
     if on == "local":
         return _on_this_machine(None if is_active else environment)
     if on == "ssh":
@@ -85,13 +85,24 @@ def _prepare(environment: Any, on: str, progress: Optional[Progress]) -> Optiona
     return _packed(progress) if is_active else _of_archive(str(environment), progress)
 
 
-def _of_node(python: NodePython) -> TaskPython:
+def _of_node(python: NodePython, on: str) -> TaskPython:
     from gangrun.environments import _start
 
     if not isinstance(python.path, str) or not python.path or re.search(r"\s", python.path):
         raise InvalidJob(f"environment: NodePython: {python.path!r} is not a path of a program")
-    return TaskPython(_start.command(python.path, f"the environment NodePython('{python.path}')",
-                                     any_version=python.any_version))
+    origin = f"the environment NodePython('{python.path}')"
+    if on == "kubernetes":
+        return TaskPython(_start.command_in_image(python.path, origin))
+    return TaskPython(_start.command(python.path, origin, any_version=python.any_version))
+
+
+def _of_image(given: Optional[str]) -> TaskPython:
+    from gangrun.environments import _start
+
+    if given is not None:
+        raise InvalidJob(f"environment: a pod has the Python of its image, and unpacks no archive such as {given}; allowed with "
+                         "on='kubernetes': None, or gangrun.environments.NodePython, one of the image's")
+    return TaskPython(_start.command_in_image("python3", "the image"))
 
 
 def _on_this_machine(given: Optional[str]) -> TaskPython:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import platform
 import sys
 
+from gangrun._staging import RUNTIME
+
 # $1 the Python, $2 the version that it has to be, $3 the machine that it is for, $4 what it comes from; then arguments.
 # A library that the node has is better than the one that was brought: those are for nodes that have none.
 SCRIPT = """\
@@ -25,6 +27,23 @@ fi
 exec "$python" "$@"
 """
 
+# The same for the Python of an image, which need not have a shell: the words are what it comes from, the version that the job was
+# made with and the archive with what tasks need of gangrun; then arguments. Any Python 3 can read this.
+IN_IMAGE = """\
+import os, sys
+origin, version, runtime = sys.argv[1:4]
+own = "%d.%d" % sys.version_info[:2]
+if sys.version_info < (3, 9):
+    sys.exit("gangrun: %s has Python %s, and functions need 3.9 or later; the job was made with Python %s" % (origin, own, version))
+try:
+    import zlib
+except ImportError as error:
+    sys.exit("gangrun: %s has a Python %s that lacks a part of its own library: %s" % (origin, own, error))
+path = [runtime, ".", os.environ.get("PYTHONPATH")]
+os.environ["PYTHONPATH"] = os.pathsep.join(part for part in path if part)
+os.execv(sys.executable, [sys.executable] + sys.argv[4:])
+"""
+
 
 def version() -> str:
     return f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -38,3 +57,8 @@ def here() -> str:
 def command(python: str, origin: str, *, any_version: bool = False, machine: str = "") -> tuple[str, ...]:
     """The words to put before `-m MODULE`."""
     return ("/bin/sh", "-c", SCRIPT, "gangrun", python, "" if any_version else version(), machine, origin)
+
+
+def command_in_image(python: str, origin: str) -> tuple[str, ...]:
+    """The same in a pod. Another version may do there: what was pickled by one is refused where it is read."""
+    return (python, "-IS", "-c", IN_IMAGE, origin, version(), RUNTIME)

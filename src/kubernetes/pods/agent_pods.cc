@@ -31,10 +31,12 @@ constexpr int kReadableByAll = 0444;
 
 std::string in_config(const char* key) { return base::format("{}/{}", kConfigFolder, key); }
 
+Json run_mount() { return {{"name", kRunVolume}, {"mountPath", kRunFolder}}; }
+
 Json mounts() {
   return Json::array({AgentParts::mount(),
                       {{"name", kConfigVolume}, {"mountPath", kConfigFolder}, {"readOnly", true}},
-                      {{"name", kRunVolume}, {"mountPath", kRunFolder}}});
+                      run_mount()});
 }
 
 // A process knows no other way to its pod's address.
@@ -43,7 +45,7 @@ Json address_variable() {
           {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}};
 }
 
-Json agent_command(const AgentPods& agents, const std::vector<std::string>& arguments) {
+Json command(const AgentPods& agents, const std::vector<std::string>& arguments) {
   if (agents.parts) return agents.parts->command(kRunFolder, std::string(kProgram), arguments);
   Json words = Json::array({base::format("{}/{}", kAgentFolder, kProgram)});
   for (const std::string& argument : arguments) words.push_back(without_references(argument));
@@ -51,7 +53,7 @@ Json agent_command(const AgentPods& agents, const std::vector<std::string>& argu
 }
 
 Json container(const AgentPods& agents, const std::vector<std::string>& arguments) {
-  return {{"command", agent_command(agents, arguments)},
+  return {{"command", command(agents, arguments)},
           {"env", Json::array({address_variable()})},
           {"volumeMounts", mounts()},
           // How an agent that never had a master has ended.
@@ -67,6 +69,14 @@ Json agent_secret(const ManifestInput& input, const AgentPods& agents, const Own
   secret["data"] = {{kConfigKey, net::to_base64(agents.config.reveal())},
                     {kTokenKey, net::to_base64(agents.token.reveal())}};
   return secret;
+}
+
+Json joining_container(const AgentPods& agents, const std::vector<JoinedFile>& files, Json mounts) {
+  std::vector<std::string> arguments = to_words(files);
+  arguments.insert(arguments.begin(), std::string(kFilesCommand));
+  mounts.push_back(AgentParts::mount());
+  mounts.push_back(run_mount());
+  return {{"command", command(agents, arguments)}, {"volumeMounts", std::move(mounts)}};
 }
 
 Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt) {

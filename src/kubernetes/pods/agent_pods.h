@@ -4,11 +4,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "base/secret.h"
 #include "job/cluster_spec.h"
 #include "job/task_id.h"
+#include "kubernetes/joined_files.h"
 #include "kubernetes/pods/agent_parts.h"
 
 // Pods with an agent of ours that runs each task's command have in them the agent or its parts, the
@@ -41,6 +43,10 @@ struct AgentPods {
 // The Secret with the configuration and the token.
 base::Json agent_secret(const ManifestInput& input, const AgentPods& agents, const Owner& owner);
 
+// The part of a container that puts files together before the task begins: its command, and
+// `mounts` with its own.
+base::Json joining_container(const AgentPods& agents, const std::vector<JoinedFile>& files,
+                             base::Json mounts);
 // The container's part of the task's pod: its command, the variables for the agent, its mounts.
 base::Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt);
 // The container that copies the agent into a pod, where agents come by an image: as above.

@@ -80,6 +80,29 @@ TEST(AgentPods, AreToldTheWayToTheMasterWhereItIsKnown) {
   EXPECT_EQ(words.back(), "10.0.0.7:17400");
 }
 
+TEST(AgentPods, HaveLargeFilesPutTogetherByAnAgentAndNoShell) {
+  ManifestInput input = job_with_agents();
+  input.files = {{"data/large", std::string(kMaxConfigMapBytes + 1, 'x'), false}};
+  edit_kubernetes(input.spec).pod = Json::parse(
+      R"({"spec": {"containers": [{"name": "task", "securityContext": {"runAsUser": 7}}]}})");
+  const Json spec = pod_of(input).at("spec");
+  ASSERT_EQ(names_of(spec.at("initContainers")), std::vector<std::string>{"gangrun-files"});
+  const Json& joins = spec.at("initContainers").at(0);
+  const auto words = joins.at("command").get<std::vector<std::string>>();
+  EXPECT_EQ(words.front(), "/gangrun/agent/loader");
+  const auto files = std::ranges::find(words, "files");
+  ASSERT_NE(files, words.end());
+  EXPECT_EQ(std::vector<std::string>(files + 1, words.end()),
+            (std::vector<std::string>{"--to", "/gangrun/joined/0", "--mode", "0444",
+                                      "/gangrun/parts/0/0-large.0", "/gangrun/parts/1/0-large.1"}));
+  // It needs none of the secrets of the job.
+  EXPECT_EQ(names_of(joins.at("volumeMounts")),
+            (std::vector<std::string>{"gangrun-joined", "gangrun-files-0", "gangrun-files-1",
+                                      "gangrun-agent", "gangrun-run"}));
+  EXPECT_EQ(joins.at("securityContext").at("runAsUser"), 7);
+  EXPECT_EQ(spec.at("containers").at(0).at("workingDir"), "/gangrun/work");
+}
+
 TEST(AgentPods, HaveNoSecretInThem) {
   const ManifestInput input = job_with_agents();
   const Manifests manifests = Manifests::make(input).value();

@@ -24,6 +24,7 @@ constexpr int kMode = 0444;
 constexpr int kExecutableMode = 0555;
 constexpr const char* kJoinedVolume = "gangrun-joined";
 constexpr const char* kJoinedFolder = "/gangrun/joined";
+constexpr const char* kPartsFolder = "/gangrun/parts";
 
 std::string volume_name(std::size_t config_map) {
   return base::format("gangrun-files-{}", config_map);
@@ -140,15 +141,16 @@ Json config_map_volume(const ManifestInput& input, const CarriedLayout& layout, 
           {"configMap", {{"name", layout.config_maps[map]}, {"items", std::move(items)}}}};
 }
 
-// The parts of one file, put together under its number.
-std::string join_line(const ManifestInput& input, const CarriedLayout& layout, std::size_t file) {
-  std::string line = "cat";
+// One file, put together under its number.
+JoinedFile joined_file(const ManifestInput& input, const CarriedLayout& layout, std::size_t file) {
+  JoinedFile joined{.path = base::format("{}/{}", kJoinedFolder, file),
+                    .mode = static_cast<mode_t>(mode_of(input.files[file])),
+                    .parts = {}};
   for (const CarriedPart& part : layout.parts) {
     if (part.file != file) continue;
-    line += base::format(" /gangrun/parts/{}/{}", part.config_map, part.key);
+    joined.parts.push_back(base::format("{}/{}/{}", kPartsFolder, part.config_map, part.key));
   }
-  return base::format("{0} > {1}/{2} && chmod {3:04o} {1}/{2}", line, kJoinedFolder, file,
-                      mode_of(input.files[file]));
+  return joined;
 }
 
 void add_joining(const ManifestInput& input, const CarriedLayout& layout, CarriedMounts& mounts) {
@@ -164,12 +166,11 @@ void add_joining(const ManifestInput& input, const CarriedLayout& layout, Carrie
   mounts.join_mounts.push_back({{"name", kJoinedVolume}, {"mountPath", kJoinedFolder}});
   for (const std::size_t map : maps) {
     mounts.join_mounts.push_back({{"name", volume_name(map)},
-                                  {"mountPath", base::format("/gangrun/parts/{}", map)},
+                                  {"mountPath", base::format("{}/{}", kPartsFolder, map)},
                                   {"readOnly", true}});
   }
   for (const std::size_t file : files) {
-    if (!mounts.join_line.empty()) mounts.join_line += " && ";
-    mounts.join_line += join_line(input, layout, file);
+    mounts.joined.push_back(joined_file(input, layout, file));
     mounts.mounts.push_back({{"name", kJoinedVolume},
                              {"mountPath", carried_path(input.files[file])},
                              {"subPath", base::format("{}", file)},

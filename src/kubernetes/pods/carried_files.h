@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "kubernetes/joined_files.h"
 
 // Files of the client on their way into pods: config maps hold them, and those that are too large
 // for one are put together in the pod before its task begins.
@@ -46,8 +47,8 @@ struct CarriedLayout {
 struct CarriedMounts {
   base::Json volumes = base::Json::array();
   base::Json mounts = base::Json::array();  // of the task's container
-  // For an init container, if a file has several parts: its line for /bin/sh -c, and its mounts.
-  std::string join_line;
+  // For an init container, if a file has several parts: what it puts together, and its mounts.
+  std::vector<JoinedFile> joined;
   base::Json join_mounts = base::Json::array();
 };
 

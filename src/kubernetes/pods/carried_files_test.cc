@@ -60,7 +60,7 @@ TEST(CarriedFiles, LieTogetherInAConfigMap) {
   const Json& items = mounts.volumes.at(0)["configMap"]["items"];
   EXPECT_EQ(items.at(0)["mode"], 0444);
   EXPECT_EQ(items.at(1)["mode"], 0555);
-  EXPECT_EQ(mounts.join_line, "");
+  EXPECT_TRUE(mounts.joined.empty());
 }
 
 TEST(CarriedFiles, FillConfigMapsUpToTheirLimit) {
@@ -92,7 +92,7 @@ TEST(CarriedFiles, ThatAreTooLargeForOneAreJoinedInThePod) {
   EXPECT_EQ(read_back(maps, layout, 1), large);
 
   const CarriedMounts mounts = carried_mounts(input, layout);
-  EXPECT_EQ(mounts.join_line,
+  EXPECT_EQ(to_shell_line(mounts.joined),
             "cat /gangrun/parts/1/1-large.0 /gangrun/parts/2/1-large.1 "
             "/gangrun/parts/3/1-large.2 > /gangrun/joined/1 && chmod 0555 /gangrun/joined/1");
   EXPECT_EQ(mounts.mounts.size(), 2U);

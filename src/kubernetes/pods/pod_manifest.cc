@@ -346,9 +346,14 @@ void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
   if (part.input.agents && !part.input.agents->parts) {
     spec["initContainers"].push_back(agent_copier(*part.input.agents, beside));
   }
-  if (!carried.join_line.empty()) {
-    spec["initContainers"].push_back(
-        helper(kFilesContainer, image, carried.join_line, carried.join_mounts, beside));
+  if (!carried.joined.empty()) {
+    const std::string line = to_shell_line(carried.joined);
+    Json joins = helper(kFilesContainer, image, line, carried.join_mounts, beside);
+    // An agent needs no shell of the image.
+    if (part.input.agents) {
+      joins.update(joining_container(*part.input.agents, carried.joined, carried.join_mounts));
+    }
+    spec["initContainers"].push_back(std::move(joins));
   }
   // Those of a task with an agent come from that.
   if (!part.outputs().empty() && !part.input.agents) {
