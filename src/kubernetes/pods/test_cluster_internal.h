@@ -125,9 +125,10 @@ class TestCluster final : public ForwardingClient {
   base::Result<base::Json> list(const Request& request) {
     base::Json items = base::Json::array();
     for (const auto& [path, object] : objects) {
+      const base::Json& found = object;  // which a lambda may take
       const bool is_there = path.starts_with(request.path + "/");
       if (is_there && std::ranges::all_of(request.query, [&](const auto& condition) {
-            return is_chosen(object, condition.first, condition.second);
+            return is_chosen(found, condition.first, condition.second);
           })) {
         items.push_back(object);
       }
