@@ -17,8 +17,8 @@ constexpr const char* kTimeIsOver = "the time that the task has to stop is over"
 // A piece counts for so much beside its bytes, which have two digits each; a byte of a name may
 // have six.
 std::int64_t cost_of(const wire::OutputPiece& piece) {
-  constexpr std::size_t kPieceBytes = 100;
-  return static_cast<std::int64_t>(piece.bytes.size() + kPieceBytes +
+  constexpr std::size_t kOwnBytes = 100;
+  return static_cast<std::int64_t>(piece.bytes.size() + kOwnBytes +
                                    3 * (piece.name.size() + piece.target.size()));
 }
 
