@@ -89,9 +89,8 @@ constexpr std::string_view kUsage =
     "killed;\n"
     "on an executor of Spark what brings its task to the job that standard input names; in a pod\n"
     "the first process of its container, into which it is copied, and before that what puts large\n"
-    "files together; for a task in an image one that removes its container, and in that one as its\n"
-    "first process; for "
-    "gangrun\n"
+    "files together; for a task in an image one that removes its container, and in that one as\n"
+    "its first process; for gangrun\n"
     "stacks what looks at the processes of a task, for gangrun exec what runs a command beside "
     "it,\n"
     "and for gangrun doctor what a container of its job runs.\n";
