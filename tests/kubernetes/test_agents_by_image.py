@@ -64,7 +64,7 @@ def test_an_image_of_another_version_is_told(jobs, kubernetes, agent, tmp_path, 
                                   "--file", f"{script}:/gangrun-agent:755")
     write_job(jobs, static_image, other, "/echo", "never")
     done = jobs.order("run", "job.yaml")
-    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.returncode == 3, done.stdout + done.stderr
     said = jobs.order("why", "last").stdout
     assert "its init container gangrun-agent" in said and "the job needs that of gangrun 0.0.9" in said, said
     assert jobs.left() == []
@@ -81,7 +81,7 @@ def test_a_dry_run_says_what_brings_them_and_why(jobs, agent_image):
 
 def test_doctor_says_it_for_the_defaults_of_its_user(jobs, tmp_path):
     (tmp_path / "gangrun.yaml").write_text("kubernetes: {agent_image: hub/gangrun-agent:1}\n")
-    done = jobs.order("doctor", "--on", "kubernetes", "-n", jobs.kubectl.namespace, "--json", env={"XDG_CONFIG_HOME": str(tmp_path)})
+    done = jobs.order("doctor", "--on", "kubernetes", "-n", jobs.kubectl.namespace, "--json", env={"XDG_CONFIG_HOME": str(tmp_path), "GANGRUN_NO_DEFAULTS": ""})
     checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
     assert done.returncode == 0, checks
     assert checks["agents"]["found"].endswith("the image hub/gangrun-agent:1 brings (kubernetes.agent_image is given)")

@@ -98,7 +98,7 @@ def test_the_exception_of_a_task_ends_the_others_and_is_raised_here(in_pods):
         in_pods(2, fail_at, args=(1, 600), timeouts={"stop": 1})
     remote = caught.value.__cause__
     assert isinstance(remote, errors.RemoteTraceback) and remote.task == "worker:1"
-    assert 'raise OutOfData("after 3 rows")' in remote.text
+    assert "in fail_at\n" in remote.text and remote.text.endswith("OutOfData: after 3 rows\n")
     assert in_pods.jobs.left() == []
 
 
