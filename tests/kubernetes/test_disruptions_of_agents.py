@@ -32,6 +32,7 @@ sys.exit("has lost worker:1")
 
 def write_job(jobs, image, tasks, command, **kubernetes):
     jobs.write("job.yaml", json.dumps({"on": "kubernetes", "image": image, "command": list(command), "tasks": tasks,
+                                       "restarts": {"max": 0, "scope": "gang"},
                                        "kubernetes": {"namespace": jobs.kubectl.namespace, "agents": "config_maps", **kubernetes}}))
 
 
