@@ -301,13 +301,15 @@ void put_rights(const Json& beside, Json& container) {
   }
 }
 
-Json helper(const char* name, const std::string& image, const std::string& line, Json mounts,
-            const Json& beside) {
-  Json container = {{"name", name},
-                    {"image", image},
-                    {"command", {"/bin/sh", "-c", line}},
-                    {"resources", {{"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}}}},
-                    {"volumeMounts", std::move(mounts)}};
+Json by_shell(const std::string& line, Json mounts) {
+  return {{"command", {"/bin/sh", "-c", line}}, {"volumeMounts", std::move(mounts)}};
+}
+
+// A container of ours with its `own` command and the like.
+Json helper(const char* name, const std::string& image, const Json& own, const Json& beside) {
+  Json container = {{"name", name}, {"image", image}};
+  container.update(own);
+  container["resources"] = {{"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}}};
   if (says(beside, "limits", "cpu")) container["resources"]["limits"]["cpu"] = kHelperVcoresLimit;
   if (says(beside, "limits", "memory")) {
     container["resources"]["limits"]["memory"] = kHelperMemoryLimit;
@@ -347,20 +349,19 @@ void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
     spec["initContainers"].push_back(agent_copier(*part.input.agents, beside));
   }
   if (!carried.joined.empty()) {
-    const std::string line = to_shell_line(carried.joined);
-    Json joins = helper(kFilesContainer, image, line, carried.join_mounts, beside);
     // An agent needs no shell of the image.
-    if (part.input.agents) {
-      joins.update(joining_container(*part.input.agents, carried.joined, carried.join_mounts));
-    }
-    spec["initContainers"].push_back(std::move(joins));
+    const Json own =
+        part.input.agents
+            ? joining_container(*part.input.agents, carried.joined, carried.join_mounts)
+            : by_shell(to_shell_line(carried.joined), carried.join_mounts);
+    spec["initContainers"].push_back(helper(kFilesContainer, image, own, beside));
   }
   // Those of a task with an agent come from that.
   if (!part.outputs().empty() && !part.input.agents) {
     const std::string& own = part.options().helper_image;
-    spec["containers"].push_back(helper(kOutputsContainer, own.empty() ? image : own,
-                                        waiting_line(part.input), Json::array({work_mount()}),
-                                        beside));
+    spec["containers"].push_back(
+        helper(kOutputsContainer, own.empty() ? image : own,
+               by_shell(waiting_line(part.input), Json::array({work_mount()})), beside));
   }
 }
 
