@@ -411,22 +411,24 @@ Json Manifests::relay(const PodRun& run, const Owner& owner) const {
   Json pod = template_of(input_.spec, first);
   const Json from = pod;
   const Json* found = find_container(from, task_container(from));
-  const Json beside = found == nullptr ? Json::object() : *found;
-  const Part part{input_, hosts_, first, {first.type, 0}, from, beside};
+  const Json none = Json::object();
+  const Part part{input_, hosts_, first, {first.type, 0}, from, found == nullptr ? none : *found};
+  // That of the task, as far as the relay's is like it.
+  Json beside = {{"name", task_container(from)}, {"resources", resources_of(part)}};
+  put_image(part, beside);
+  merge_pod(pod, {{"spec", {{"containers", Json::array({beside})}}}});
+  beside = *find_container(pod, task_container(pod));
   for (const char* of_task :
        {"containers", "initContainers", "volumes", "resourceClaims", "resources"}) {
     pod["spec"].erase(of_task);
   }
-  Json container = {{"name", kRelayContainer}};
-  if (beside.contains("image")) container["image"] = beside.at("image");
+  Json container = {{"name", kRelayContainer}, {"image", beside.at("image")}};
   put_rights(beside, container);
-  put_image(part, container);
   container.update(relay_container(*input_.agents));
   container["resources"] = {
       {"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}},
       {"limits", {{"cpu", kHelperVcoresLimit}, {"memory", kHelperMemoryLimit}}}};
   put_storage(beside, container);
-  put_storage({{"resources", resources_of(part)}}, container);
   Json metadata = metadata_of(input_, relay_name(input_), &owner);
   metadata["labels"][kAttemptLabel] = base::format("{}", run.attempt);
   Json spec = {{"restartPolicy", "Never"}, {"terminationGracePeriodSeconds", 1}};
