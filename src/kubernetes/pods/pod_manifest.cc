@@ -274,16 +274,22 @@ Json spec_of(const Part& part, const CarriedMounts& carried, const PodRun& run) 
   return spec;
 }
 
+Json metadata_of_any(const Part& part, const std::string& name, const PodRun& run,
+                     const Owner& owner) {
+  Json metadata = metadata_of(part.input, name, &owner);
+  metadata["labels"][kAttemptLabel] = base::format("{}", run.attempt);
+  if (!part.options().annotations.empty()) metadata["annotations"] = part.options().annotations;
+  return metadata;
+}
+
 Json metadata_of_pod(const Part& part, const PodRun& run, const Owner& owner) {
   const std::string name = pod_name(part.input, part.task);
-  Json metadata = metadata_of(part.input, name, &owner);
+  Json metadata = metadata_of_any(part, name, run, owner);
   Json& labels = metadata["labels"];
   labels[kTaskLabel] = base::format("{}-{}", part.task.type, part.task.index);
   labels[kTypeLabel] = part.task.type;
-  labels[kAttemptLabel] = base::format("{}", run.attempt);
   for (const auto& [key, value] : part.options().labels) labels[key] = value;
   if (part.input.names.has_service_per_task) labels["app"] = name;
-  if (!part.options().annotations.empty()) metadata["annotations"] = part.options().annotations;
   return metadata;
 }
 
@@ -422,23 +428,16 @@ Json Manifests::relay(const PodRun& run, const Owner& owner) const {
        {"containers", "initContainers", "volumes", "resourceClaims", "resources"}) {
     pod["spec"].erase(of_task);
   }
-  Json container = {{"name", kRelayContainer}, {"image", beside.at("image")}};
-  put_rights(beside, container);
-  container.update(relay_container(*input_.agents));
-  container["resources"] = {
-      {"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}},
-      {"limits", {{"cpu", kHelperVcoresLimit}, {"memory", kHelperMemoryLimit}}}};
-  put_storage(beside, container);
-  Json metadata = metadata_of(input_, relay_name(input_), &owner);
-  metadata["labels"][kAttemptLabel] = base::format("{}", run.attempt);
   Json spec = {{"restartPolicy", "Never"}, {"terminationGracePeriodSeconds", 1}};
   put_access(part, spec);
   // It has no rights, whatever those of the tasks are.
   spec["automountServiceAccountToken"] = false;
   put_placement(part, spec);
-  spec["containers"].push_back(std::move(container));
+  spec["containers"].push_back(helper(kRelayContainer, beside.at("image").get<std::string>(),
+                                      relay_container(*input_.agents), beside));
   spec["volumes"] = agent_volumes(input_, *input_.agents);
-  merge_pod(pod, {{"metadata", std::move(metadata)}, {"spec", std::move(spec)}});
+  merge_pod(pod, {{"metadata", metadata_of_any(part, relay_name(input_), run, owner)},
+                  {"spec", std::move(spec)}});
   return pod;
 }
 
