@@ -45,10 +45,9 @@ class AgentParts {
   // The volume of a pod that holds the loader and the parts, and a container's mount of it.
   [[nodiscard]] base::Json volume() const;
   [[nodiscard]] static base::Json mount();
-  // A container's command that runs the agent as a program with this name and these arguments.
-  // `where`: "memory", or a folder of the container that takes programs.
-  [[nodiscard]] base::Json command(const std::string& where, const std::string& name,
-                                   const std::vector<std::string>& arguments) const;
+  // How a container's command begins that runs the agent as a program with this name; arguments
+  // follow. `where`: "memory", or a folder of the container that takes programs.
+  [[nodiscard]] base::Json command(const std::string& where, const std::string& name) const;
 
  private:
   // The one value of a map. The bytes belong to these parts.

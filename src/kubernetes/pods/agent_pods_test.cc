@@ -20,7 +20,7 @@ ManifestInput job_with_agents() {
   ManifestInput input = test::wine_job();
   edit_kubernetes(input.spec).agents = AgentsBy::kConfigMaps;
   input.spec.environment = {{"HF_TOKEN", "hunter2"}};
-  input.agents = AgentPods{.parts = std::make_shared<const AgentParts>(test::small_parts()),
+  input.agents = AgentPods{.source = by_config_maps(test::small_parts()),
                            .config = base::Secret(R"({"secret": "s3"})"),
                            .token = base::Secret("t0")};
   return input;
@@ -78,6 +78,9 @@ TEST(AgentPods, AreToldTheWayToTheMasterWhereItIsKnown) {
       pod_of(input)["spec"]["containers"].at(0).at("command").get<std::vector<std::string>>();
   EXPECT_EQ(words[words.size() - 2], "--master");
   EXPECT_EQ(words.back(), "10.0.0.7:17400");
+  // Kubernetes would put a variable there.
+  input.agents->master->host = "$(HOME)";
+  EXPECT_EQ(pod_of(input)["spec"]["containers"].at(0)["command"].back(), "$$(HOME):17400");
 }
 
 TEST(AgentPods, HaveLargeFilesPutTogetherByAnAgentAndNoShell) {
@@ -128,8 +131,7 @@ TEST(AgentPods, HaveNoSecretInThem) {
 ManifestInput job_with_image() {
   ManifestInput input = job_with_agents();
   edit_kubernetes(input.spec).agents = AgentsBy::kImage;
-  input.agents->parts.reset();
-  input.agents->image = "hub/agent:1";
+  input.agents->source = by_image("hub/agent:1");
   return input;
 }
 

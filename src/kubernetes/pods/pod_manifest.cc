@@ -327,9 +327,8 @@ Json helper(const char* name, const std::string& image, const Json& own, const J
 
 // Its limits are its requests: a pod whose other containers have it so stays of the class
 // Guaranteed.
-Json agent_copier(const AgentPods& agents, const Json& beside) {
+Json agent_copier(Json container, const Json& beside) {
   const Json amounts = {{"cpu", "100m"}, {"memory", "64Mi"}};
-  Json container = copy_container(agents);
   container["name"] = kCopyContainer;
   container["resources"] = {{"requests", amounts}, {"limits", amounts}};
   put_storage(beside, container);
@@ -351,8 +350,8 @@ void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
   const std::string image = beside.at("image").get<std::string>();
   Json& spec = pod["spec"];
   // Before others of ours, which may run the agent.
-  if (part.input.agents && !part.input.agents->parts) {
-    spec["initContainers"].push_back(agent_copier(*part.input.agents, beside));
+  if (part.input.agents && part.input.agents->source.copier) {
+    spec["initContainers"].push_back(agent_copier(*part.input.agents->source.copier, beside));
   }
   if (!carried.joined.empty()) {
     // An agent needs no shell of the image.
