@@ -34,6 +34,7 @@ bool tells_of_restart(const gang::Warning& warning) {
           [](const gang::TaskFailed& w) {
             return w.then == gang::TaskFailed::Then::kRestart ||
                    w.then == gang::TaskFailed::Then::kRestartNotCounted ||
+                   w.then == gang::TaskFailed::Then::kRestartForWant ||
                    w.then == gang::TaskFailed::Then::kWithoutItNoRestartLeft;
           },
           [](const gang::CameBackElsewhere&) { return true; },
