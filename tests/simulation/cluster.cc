@@ -69,7 +69,9 @@ void World::plan_trouble_of(std::size_t number) {
   const Agent& agent = agents_[number];
   const Mischief& bad = schedule_.mischief;
   if (strikes(bad.agent_death)) {
-    later(random_.between(0, 60'000), [this, number] {
+    const bool is_evicted = random_.chance(bad.evicted);
+    later(random_.between(0, 60'000), [=, this] {
+      if (is_evicted) return evict(number);
       agents_[number].die({.reason = job::Reason::kAgentEnded, .signal = 11});
     });
   }
@@ -83,6 +85,18 @@ void World::plan_trouble_of(std::size_t number) {
     const bool for_good = random_.chance(bad.host_lost);
     const std::int64_t ms = for_good ? -1 : random_.between(0, 2 * schedule_.lease_ms);
     later(random_.between(0, 100'000), [=, this] { cut_link(number, ms); });
+  }
+}
+
+// What others have in common with its task is broken then.
+void World::evict(std::size_t number) {
+  Agent& agent = agents_[number];
+  const bool is_missed = agent.running && policies_[agent.index] == job::Policy::kTracked;
+  agent.die({.reason = job::Reason::kEvicted});
+  if (!is_missed) return;
+  for (Agent& other : agents_) {
+    const bool needs_it = other.running && policies_[other.index] != job::Policy::kSidecar;
+    if (needs_it && random_.chance(schedule_.mischief.broken)) other.fail_for_want();
   }
 }
 
