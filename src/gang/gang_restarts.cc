@@ -117,9 +117,8 @@ void Gang::failed(Task& task, const Failure& failure, bool counts, bool may_retr
   }
   waiting_since_ = now_;
   if (const Task* lost = lacked_by(task, failure, counts); lost != nullptr) {
-    warn(TaskFailed{.cause = failure.cause,
-                    .then = TaskFailed::Then::kRestartForWant,
-                    .lacked = lost->id});
+    warn(TaskFailed{
+        .cause = failure.cause, .then = TaskFailed::Then::kRestartForWant, .lacked = lost->id});
     return restart_gang();
   }
   const bool lost = task.phase == Phase::kGone;

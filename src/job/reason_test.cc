@@ -42,8 +42,7 @@ TEST(Reason, OnlyTheEndOfACommandMayComeOfAnotherTasksLoss) {
   for (const Reason reason : all_reasons()) {
     if (may_lack_others(reason)) consequences.insert(reason);
   }
-  EXPECT_THAT(consequences,
-              testing::UnorderedElementsAre(Reason::kExitStatus, Reason::kSignal));
+  EXPECT_THAT(consequences, testing::UnorderedElementsAre(Reason::kExitStatus, Reason::kSignal));
   EXPECT_TRUE(may_lack_others(Reason::kUnknown));
 }
 
