@@ -4,11 +4,11 @@
 
 // Restarts: of a task alone or of the gang, counted or not.
 //
-// What its place does to a task is no fault of its own, and its restart is not counted. Until it
-// runs again the others of its generation lack it: one that fails meanwhile may fail for want of
-// it. Such a failure is neither counted nor a cause, and the survivors have nothing in common any
-// more, so the gang restarts together, whatever the scope. The loss has been answered before, and
-// its own limit holds: each loss ends one generation at most in this way.
+// A task has no fault in what its place does to it, and its restart is not counted. Until it runs
+// again the others of its generation lack it: one that fails meanwhile may fail for want of it.
+// Such a failure is neither counted nor a cause, and the survivors have nothing in common any more,
+// so the gang restarts together, whatever the scope. The loss has been answered before, and its own
+// limit holds: each loss ends one generation at most in this way.
 namespace gangrun::gang {
 
 using job::Policy;

@@ -112,7 +112,7 @@ TEST(GangWithoutALostTask, LacksNobodyWhoseOwnFaultItWas) {
   EXPECT_EQ(driver.gang().restarts_used(), 2);
 }
 
-// What it was for is done.
+// Its work is done.
 TEST(GangWithoutALostTask, LacksNobodyWhoHadSucceeded) {
   Driver driver = running(workers(3, 1));
   EXPECT_EQ(driver.exited(kWorker1, 0), "");

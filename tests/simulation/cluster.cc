@@ -88,7 +88,7 @@ void World::plan_trouble_of(std::size_t number) {
   }
 }
 
-// What others have in common with its task is broken then.
+// Others may fail for want of its task then.
 void World::evict(std::size_t number) {
   Agent& agent = agents_[number];
   const bool is_missed = agent.running && policies_[agent.index] == job::Policy::kTracked;

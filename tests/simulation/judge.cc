@@ -176,7 +176,7 @@ void World::judge_blame(const gang::Event& event, const std::vector<gang::Decisi
   const gang::Gang& gang = master_->gang();
   const bool has_run = std::exchange(last_state_, gang.state()) == job::JobState::kRunning;
   const int restarts = gang.restarts_used() - std::exchange(last_restarts_, gang.restarts_used());
-  // What a dead master has decided last may not have happened for the next one.
+  // The last decisions of a dead master may not have happened for the next one.
   if (masters() > 1) return;
   std::visit(base::Overloaded{
                  [&](const job::Exited& exited) {
