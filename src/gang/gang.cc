@@ -238,7 +238,8 @@ void Gang::on(const Started& event) {
   if (task == nullptr) return;
   has_run_ = true;
   if (task->phase != Phase::kStarting) return;
-  task->lacked = false;
+  // An agent that is about to be taken away may start another run.
+  if (task->attempt == task->allocated_attempt) task->lacked = false;
   enter(*task, Phase::kRunning);
 }
 

@@ -247,7 +247,7 @@ class Gang {
 
   // gang_restarts.cc
   void failed(Task& task, const Failure& failure, bool counts, bool may_retry);
-  void note_lack(Task& task);
+  void note_lack(Task& task, job::Reason reason);
   const Task* lacked_by(const Task& task, const Failure& failure, bool counts);
   [[nodiscard]] bool may_restart(bool counts) const;
   bool note_trouble(const Task& task, bool is_trouble);

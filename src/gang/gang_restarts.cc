@@ -93,8 +93,13 @@ bool Gang::note_trouble(const Task& task, bool is_trouble) {
   return avoided;
 }
 
-// The others know no observer: they go on without it.
-void Gang::note_lack(Task& task) { task.lacked = task.policy != Policy::kObserver; }
+// The others know no observer: they go on without it. One that leaves when it is to be preempted is
+// lost with its agent, if not yet.
+void Gang::note_lack(Task& task, job::Reason reason) {
+  const bool has_gone = task.phase == Phase::kGone || reason == job::Reason::kPreempted;
+  if (has_gone && !job::is_own_fault(reason) && task.policy != Policy::kObserver)
+    task.lacked = true;
+}
 
 // The one for want of which the task may have failed; none: it has failed by itself.
 const Task* Gang::lacked_by(const Task& task, const Failure& failure, bool counts) {
@@ -129,7 +134,7 @@ void Gang::failed(Task& task, const Failure& failure, bool counts, bool may_retr
     return fail_job(failure);
   }
   count_restart(failure, counts);
-  if (!job::is_own_fault(failure.cause.why.reason)) note_lack(task);
+  note_lack(task, failure.cause.why.reason);
   const auto pause_of = [&](base::Pause& pause, base::Instant begun) {
     return counts ? next_pause(pause, begun) : base::Duration::zero();
   };

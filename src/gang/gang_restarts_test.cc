@@ -105,6 +105,27 @@ TEST(GangWithoutALostTask, IsWholeWhenThatOneRunsAgain) {
   EXPECT_EQ(driver.gang().restarts_used(), 1);
 }
 
+// It runs again at once where it was, but not for long.
+TEST(GangWithoutALostTask, LacksWhoeverLeavesBeforeItsPreemption) {
+  Driver driver = running(workers(2, 0));
+  EXPECT_EQ(exited_for(driver, kWorker1, job::Reason::kPreempted), "warn; start@1 w1#2");
+  driver.started(kWorker1);
+  Driver early = driver;
+  EXPECT_EQ(early.exited(kWorker0, 1), "warn; stop w1#2");
+  EXPECT_EQ(early.gang().restarts_used(), 0);
+  EXPECT_EQ(driver.agent_ended(kWorker1, false), "warn; allocate w1#3");
+  EXPECT_EQ(driver.reported(kWorker1), "start@1 w1#3");
+  driver.started(kWorker1);
+  EXPECT_EQ(driver.exited(kWorker0, 1), "end-at-once w0; end w1#3");
+}
+
+// Nobody takes it away: it is back at once.
+TEST(GangWithoutALostTask, LacksNobodyWhoseAgentStays) {
+  Driver driver = running(workers(2, 0));
+  EXPECT_EQ(exited_for(driver, kWorker1, job::Reason::kMasterLost), "warn; start@1 w1#2");
+  EXPECT_EQ(driver.exited(kWorker0, 1), "end-at-once w0; end w1");
+}
+
 TEST(GangWithoutALostTask, LacksNobodyWhoseOwnFaultItWas) {
   Driver driver = running(workers(2, 2));
   EXPECT_EQ(driver.agent_ended(kWorker1), "warn; allocate w1#2");
