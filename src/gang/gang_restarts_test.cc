@@ -79,6 +79,17 @@ TEST(GangWithoutALostTask, MayHaveLostSeveral) {
   EXPECT_EQ(driver.reported(kWorker2), "publish 2; start@2 w0#2 w1#2 w2#2");
 }
 
+// A silent task may be heard of again: as long as that is possible, nobody lacks it.
+TEST(GangWithoutALostTask, LacksASilentOneOnceItsLeaseHasEnded) {
+  Driver driver = running(workers(2, 0));
+  driver.session_lost(kWorker1);
+  Driver early = driver;
+  EXPECT_EQ(early.exited(kWorker0, 1), "end-at-once w0; end w1");
+  EXPECT_EQ(driver.expire(), "kill w1; warn; allocate w1#2");
+  EXPECT_EQ(driver.exited(kWorker0, 1), "warn");
+  EXPECT_EQ(driver.gang().restarts_used(), 0);
+}
+
 TEST(GangWithoutALostTask, StillHasFailuresOfATasksOwn) {
   for (const auto reason :
        {job::Reason::kOutOfMemory, job::Reason::kLogLimit, job::Reason::kCouldNotStart}) {
