@@ -12,11 +12,7 @@ void ComingEnds::note(job::AgentEnded end) {
 
 std::vector<job::AgentEnded> ComingEnds::before(const job::ExitReport& report) {
   std::vector<job::AgentEnded> ends;
-  const job::Reason reason = report.why.reason;
-  // Memory is a task's own affair.
-  const bool may_lack_others =
-      !report.success && job::is_own_fault(reason) && reason != job::Reason::kOutOfMemory;
-  if (!may_lack_others) return ends;
+  if (report.success || !job::may_lack_others(report.why.reason)) return ends;
   for (auto& [task, end] : std::exchange(coming_, {})) {
     told_[task] = end.attempt;
     ends.push_back(std::move(end));

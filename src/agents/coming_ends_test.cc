@@ -42,13 +42,15 @@ TEST(ComingEnds, AreToldOnceBeforeAFailureThatTheyMayExplain) {
   EXPECT_TRUE(ends.has(kWorker));
 }
 
-TEST(ComingEnds, ExplainNoSuccessNoLackOfMemoryAndNoOtherLoss) {
+TEST(ComingEnds, ExplainNoSuccessNoOtherLossAndNothingThatIsATasksOwnAffair) {
   ComingEnds ends;
   ends.note(evicted(kWorker, 1));
   job::ExitReport success;
   success.success = true;
   EXPECT_THAT(ends.before(success), IsEmpty());
   EXPECT_THAT(ends.before(ended(job::Reason::kOutOfMemory)), IsEmpty());
+  EXPECT_THAT(ends.before(ended(job::Reason::kLogLimit)), IsEmpty());
+  EXPECT_THAT(ends.before(ended(job::Reason::kCouldNotStart)), IsEmpty());
   EXPECT_THAT(ends.before(ended(job::Reason::kPreempted)), IsEmpty());
   EXPECT_TRUE(ends.has(kWorker));
 }

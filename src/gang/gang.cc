@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-// Allocation, roll call, start and restart. Smaller gangs and spares are in gang_elastic.cc; how a
-// job ends is in gang_end.cc.
+// Allocation, roll call, start, and what happens to a task then. Restarts are in gang_restarts.cc,
+// smaller gangs and spares in gang_elastic.cc; how a job ends is in gang_end.cc.
 namespace gangrun::gang {
 
 using job::Policy;
@@ -228,6 +228,7 @@ void Gang::publish() {
   decide(Publish{spec_published_});
   touch_all();
   for (Task& task : tasks_) {
+    task.lacked = false;
     if (task.phase == Phase::kRegistered && task.member) start(task);
   }
 }
@@ -236,7 +237,10 @@ void Gang::on(const Started& event) {
   Task* task = current(event.task, event.attempt);
   if (task == nullptr) return;
   has_run_ = true;
-  if (task->phase == Phase::kStarting) enter(*task, Phase::kRunning);
+  if (task->phase != Phase::kStarting) return;
+  // An agent that is about to be taken away may start another run.
+  if (task->attempt == task->allocated_attempt) task->lacked = false;
+  enter(*task, Phase::kRunning);
 }
 
 void Gang::on(const job::Exited& event) {
@@ -260,6 +264,7 @@ void Gang::on(const job::Exited& event) {
     case Phase::kGone: return;
   }
   task->exit = event.report.why;
+  task->lacked = false;
   if (event.report.success) return succeeded(*task);
   enter(*task, Phase::kIdle);
   const Failure failure = failure_of(*task, event);
@@ -373,124 +378,6 @@ void Gang::agent_lost(Task& task, const job::AgentEnded& how) {
 bool Gang::is_wanted(const Task& task) const {
   const bool goes_on = stage_ == Stage::kGathering || stage_ == Stage::kRunning;
   return goes_on && task.policy != Policy::kSidecar && !task.dropped;
-}
-
-bool Gang::may_restart(bool counts) const {
-  if (stage_ != Stage::kRunning && stage_ != Stage::kGathering) return false;
-  if (!counts) return uncounted_restarts_ < limits_.max_uncounted_restarts;
-  return restarts_.scope != job::RestartScope::kNone && restarts_used_ < restarts_.max;
-}
-
-void Gang::count_restart(const Failure& failure, bool counts) {
-  if (counts) {
-    ++restarts_used_;
-    warn(TaskFailed{failure.cause, TaskFailed::Then::kRestart, restarts_used_, restarts_.max});
-  } else {
-    ++uncounted_restarts_;
-    warn_of(failure, TaskFailed::Then::kRestartNotCounted);
-  }
-  failures_.clear();
-}
-
-// Grows with each failure; a run that was longer than the longest pause begins at the first one
-// again.
-base::Duration Gang::next_pause(base::Pause& pause, base::Instant begun) const {
-  if (now_ - begun > restarts_.max_pause) pause.reset();
-  return pause.next();
-}
-
-void Gang::restart_task(Task& task, base::Duration pause) {
-  if (pause.count() == 0) return restart_now(task);
-  if (task.phase != Phase::kGone && task.phase != Phase::kIdle) return;
-  task.outcome = Outcome::kNone;
-  task.restart_at = now_ + pause;
-  enter(task, task.phase);
-}
-
-void Gang::restart_now(Task& task) {
-  if (task.phase == Phase::kGone) return ask(task);
-  if (task.phase != Phase::kIdle) return;
-  // Meanwhile its agent may have come to another port, which the others do not know.
-  if (task.policy == Policy::kSidecar || is_as_published(task)) return start(task);
-  restart_gang();
-}
-
-// Every task that others know by its address stops and waits for the next generation.
-void Gang::restart_gang() {
-  stage_ = Stage::kGathering;
-  touch_all();
-  for (Task& task : tasks_) {
-    if (task.policy == Policy::kSidecar) continue;
-    switch (task.phase) {
-      case Phase::kStarting:
-      case Phase::kRunning:
-        enter(task, Phase::kStopping);
-        decide(Stop{task.id, task.attempt, timeouts_.stop});
-        break;
-      case Phase::kIdle:
-        task.outcome = Outcome::kNone;
-        enter(task, Phase::kRegistered);
-        break;
-      case Phase::kGone:
-        if (!task.dropped && !task.restart_at) ask(task);
-        break;
-      case Phase::kAsked:
-      case Phase::kAllocated:
-      case Phase::kRegistered:
-      case Phase::kStopping:
-      case Phase::kEnding: break;
-    }
-  }
-  publish_if_complete();
-}
-
-// True when the task should leave its host.
-bool Gang::note_trouble(const Task& task, bool is_trouble) {
-  if (!is_trouble || task.host.empty()) return false;
-  const bool is_bad = hosts_.failed_on(task.host, task.id, now_);
-  const bool avoided = hosts_.avoids(task.host, now_);
-  if (is_bad && avoided) {
-    warn(HostAvoided{task.host, Hosts::kCoolDown, Hosts::kFailures, Hosts::kWindow});
-  }
-  return avoided;
-}
-
-void Gang::failed(Task& task, const Failure& failure, bool counts, bool may_retry) {
-  task.outcome = Outcome::kFailed;
-  if (task.policy == Policy::kSidecar) {
-    warn_of(failure, TaskFailed::Then::kWithoutIt);
-    if (stage_ == Stage::kStopping) end(task, std::chrono::milliseconds(0));
-    return;
-  }
-  waiting_since_ = now_;
-  const bool lost = task.phase == Phase::kGone;
-  const bool leaves = note_trouble(task, lost || counts) && task.phase == Phase::kIdle;
-  if (!may_retry || !may_restart(counts)) {
-    const bool goes_on = stage_ == Stage::kGathering || stage_ == Stage::kRunning;
-    if (lost && goes_on && can_do_without(task)) return drop(task, failure);
-    return fail_job(failure);
-  }
-  count_restart(failure, counts);
-  const auto pause_of = [&](base::Pause& pause, base::Instant begun) {
-    return counts ? next_pause(pause, begun) : base::Duration::zero();
-  };
-  const auto restart_all = [&] {
-    const base::Duration pause = pause_of(pause_, published_at_);
-    if (pause.count() > 0) publish_at_ = now_ + pause;
-    restart_gang();
-  };
-  if (leaves && task.policy != Policy::kObserver) {
-    end(task, std::chrono::milliseconds(0));
-    return restart_all();
-  }
-  const bool alone =
-      restarts_.scope == job::RestartScope::kTask || task.policy == Policy::kObserver;
-  // A port that was lost is known to the others: only a new generation tells them of the new one.
-  const bool at_old_address = task.phase != Phase::kAllocated;
-  if (stage_ == Stage::kGathering || (alone && at_old_address)) {
-    return restart_task(task, pause_of(task.pause, task.begun_at));
-  }
-  restart_all();
 }
 
 }  // namespace gangrun::gang

@@ -61,7 +61,8 @@ struct Task {
   int lost_ports = 0;   // runs that ended because the task's port was in use
   bool killed = false;  // Kill was decided: the next deadline gives it up
   bool member = true;  // has a place in the generation; else a spare, or absent while it is smaller
-  bool dropped = false;                          // given up for good: its phase stays kGone
+  bool dropped = false;  // given up for good: its phase stays kGone
+  bool lacked = false;   // was lost through no fault of its own, and does not run again yet
   std::optional<base::Instant> asked_to_end_at;  // a failure before that is one of its own
   std::optional<base::Instant> deadline;         // of what the phase waits for
 
@@ -153,8 +154,9 @@ class Gang {
     kThere,  // a member that waits for the next generation
     kThereSilent,
     kAwaited,  // a member that is not there and has not been lost
+    kLacked,
   };
-  static constexpr std::size_t kTraits = static_cast<std::size_t>(Trait::kAwaited) + 1;
+  static constexpr std::size_t kTraits = static_cast<std::size_t>(Trait::kLacked) + 1;
   // The tasks of one type. Each generation decides again which of them have a place, where
   // the type is flexible: has spares, or may be smaller.
   struct Group {
@@ -240,9 +242,13 @@ class Gang {
   void correct_failure(const Task& task, const job::AgentEnded& event);
   void agent_lost(Task& task, const job::AgentEnded& how);
   void succeeded(Task& task);
-  void failed(Task& task, const Failure& failure, bool counts, bool may_retry);
   [[nodiscard]] bool is_wanted(const Task& task) const;
   void failed_for_its_port(Task& task, Failure failure);
+
+  // gang_restarts.cc
+  void failed(Task& task, const Failure& failure, bool counts, bool may_retry);
+  void note_lack(Task& task, job::Reason reason);
+  const Task* lacked_by(const Task& task, const Failure& failure, bool counts);
   [[nodiscard]] bool may_restart(bool counts) const;
   bool note_trouble(const Task& task, bool is_trouble);
   void count_restart(const Failure& failure, bool counts);
@@ -250,6 +256,8 @@ class Gang {
   void restart_task(Task& task, base::Duration pause);
   void restart_now(Task& task);
   void restart_gang();
+
+  // gang_end.cc
   void fail_job(const Failure& failure);
   void finish_if_tracked_succeeded();
   void finish_if_observed();

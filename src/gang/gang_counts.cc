@@ -30,6 +30,7 @@ std::uint32_t Gang::traits_of(const Task& task) const {
   set(Trait::kThere, task.member && registered && !task.silent);
   set(Trait::kThereSilent, task.member && registered && task.silent);
   set(Trait::kAwaited, task.member && !registered && !is_lost(task));
+  set(Trait::kLacked, task.lacked);
   return traits;
 }
 

@@ -198,6 +198,19 @@ std::string restarts_are_counted(const Row& row) {
   return is_own_fault(row.event) ? "" : "for what is no task's doing";
 }
 
+std::string who_lacks_another_is_not_blamed(const Row& row) {
+  const auto* exited = std::get_if<job::Exited>(&row.event);
+  if (exited == nullptr || row.before.state() != job::JobState::kRunning) return "";
+  const job::ExitReport& report = exited->report;
+  const auto& tasks = row.before.tasks();
+  const bool lacks = std::any_of(tasks.begin(), tasks.end(), [&](const Task& other) {
+    return other.lacked && is_pending(other) && other.id != exited->task;
+  });
+  if (!lacks || report.success || !job::may_lack_others(report.why.reason)) return "";
+  if (row.after.restarts_used() > row.before.restarts_used()) return "it uses up a restart";
+  return row.after.state() == job::JobState::kStopping ? "it ends the job" : "";
+}
+
 // The life of a task.
 
 std::string one_agent_at_a_time(const Row& row) {
@@ -383,6 +396,7 @@ constexpr Invariant kInvariants[] = {
     {"When the end is decided, every task ends", the_decided_end_reaches_all},
     {"A sidecar changes nothing for the others", a_sidecar_decides_nothing},
     {"Restarts are counted for a task's own doing, and limited", restarts_are_counted},
+    {"Who fails for want of another is not blamed", who_lacks_another_is_not_blamed},
     {"A task has one agent at a time", one_agent_at_a_time},
     {"Only an agent that may be there is told something", only_agents_are_told},
     {"No task starts or stops that was told to end", none_starts_that_is_to_end},

@@ -95,6 +95,8 @@ inline void add_running(Situations& all) {
   all["stopping"] =
       made_of(gang_that_restarts_together, kWorker1, [](Driver& d) { d.exited(job::kChief, 1); });
   all["port-lost"] = made_of(running_gang, kWorker1, [](Driver& d) { d.port_lost(kWorker1); });
+  all["lacking"] =
+      made_of(running_gang, kWorker1, [](Driver& d) { d.agent_ended(job::kWorker0, false); });
   all["last-try"] = made_of(running_gang, kWorker1, [](Driver& d) {
     d.exited(kWorker1, 1);
     d.started(kWorker1);

@@ -106,6 +106,15 @@ killed
   gone killed warn; finish killed: time_passed
   gone stopping -: agent_ended agent_evicted
   gone stopping warn: host_silent
+lacking
+  allocated restarting warn; stop c0 p0 e0: exited_port_lost
+  asked running warn; allocate w1#2: agent_ended agent_evicted
+  ending stopping end c0 w0#2 w1 p0 e0 t0: cluster_gone stop_requested time_passed
+  idle running -: exited_success
+  registered restarting warn; stop c0 p0 e0: exited_failure
+  running running -: allocated begin cluster_waiting host_silent progress reattached reported
+    reported_elsewhere session_lost started
+  running running end-at-once w0#2; allocate w0#3: resumed
 last-ending
   ending stopping -: allocated begin cluster_gone cluster_waiting exited_failure exited_port_lost
     exited_success progress session_lost started

@@ -18,6 +18,9 @@ std::string what_then(const TaskFailed& warning) {
   switch (warning.then) {
     case Then::kRestart: return format("restart {} of {}", warning.restart, warning.max);
     case Then::kRestartNotCounted: return "restarted, not counted";
+    case Then::kRestartForWant:
+      return format("all tasks restart, not counted, because {} was lost before",
+                    job::to_string(warning.lacked));
     case Then::kAnotherPort: return "it gets another port";
     case Then::kAnotherAgent: return "another one is requested";
     case Then::kNoOtherAgent: return "no other one is requested";

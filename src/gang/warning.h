@@ -16,6 +16,7 @@ struct TaskFailed {
   enum class Then {
     kRestart,                 // counted: `restart` of `max`
     kRestartNotCounted,       // no fault of its own
+    kRestartForWant,          // the same: of another task, `lacked`; all restart
     kAnotherPort,             // it alone starts again
     kAnotherAgent,            // it ran nothing yet: another place is requested
     kNoOtherAgent,            // the same, as often as is permitted
@@ -27,6 +28,7 @@ struct TaskFailed {
   Then then = Then::kRestart;
   int restart = 0;
   int max = 0;
+  job::TaskId lacked{};
   friend bool operator==(const TaskFailed&, const TaskFailed&) = default;
 };
 

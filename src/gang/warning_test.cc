@@ -14,19 +14,23 @@ TaskFailed failed(TaskFailed::Then then) {
                     .why = {.reason = job::Reason::kExitStatus, .code = 3}},
           .then = then,
           .restart = 1,
-          .max = 2};
+          .max = 2,
+          .lacked = {"worker", 0}};
 }
 
 TEST(WarningWords, OfAFailedTaskSayWhatComesThen) {
   using Then = TaskFailed::Then;
   EXPECT_EQ(to_words(failed(Then::kRestart)), "worker:1 exited with status 3; restart 1 of 2");
+  EXPECT_EQ(to_words(failed(Then::kRestartForWant)),
+            "worker:1 exited with status 3; all tasks restart, not counted, because worker:0 was "
+            "lost before");
   EXPECT_EQ(to_words(failed(Then::kWithoutItNoRestartLeft)),
             "worker:1 exited with status 3; no restart is left, the job continues without it");
   std::set<std::string> all;
   for (int then = 0; then <= static_cast<int>(Then::kWithoutItNoRestartLeft); ++then) {
     all.insert(to_words(failed(static_cast<Then>(then))));
   }
-  EXPECT_EQ(all.size(), 8U);
+  EXPECT_EQ(all.size(), 9U);
 }
 
 TEST(WarningWords, OfTheOthers) {

@@ -90,6 +90,10 @@ bool is_own_fault(Reason reason) {
   return row == nullptr || row->is_own_fault;
 }
 
+bool may_lack_others(Reason reason) {
+  return reason == Reason::kUnknown || reason == Reason::kExitStatus || reason == Reason::kSignal;
+}
+
 bool has_begun(Reason reason) {
   const Row* row = row_of(reason);
   return row == nullptr || row->has_begun;

@@ -52,6 +52,9 @@ std::span<const Reason> all_reasons();
 
 // Whether it is the task's own doing. A restart for another reason is not counted.
 [[nodiscard]] bool is_own_fault(Reason reason);
+// Whether it may be the consequence of another task's loss. Memory, limits and a command that
+// cannot be started are a task's own affair.
+[[nodiscard]] bool may_lack_others(Reason reason);
 // Whether the task's command had begun. What could not even begin is not tried again.
 [[nodiscard]] bool has_begun(Reason reason);
 

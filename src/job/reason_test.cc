@@ -37,6 +37,15 @@ TEST(Reason, WhatThePlaceDoesIsNoFaultOfTheTask) {
   }
 }
 
+TEST(Reason, OnlyTheEndOfACommandMayComeOfAnotherTasksLoss) {
+  std::set<Reason> consequences;
+  for (const Reason reason : all_reasons()) {
+    if (may_lack_others(reason)) consequences.insert(reason);
+  }
+  EXPECT_THAT(consequences, testing::UnorderedElementsAre(Reason::kExitStatus, Reason::kSignal));
+  EXPECT_TRUE(may_lack_others(Reason::kUnknown));
+}
+
 TEST(Reason, SomeSayThatTheCommandHasNotBegun) {
   std::set<Reason> unbegun;
   for (const Reason reason : all_reasons()) {

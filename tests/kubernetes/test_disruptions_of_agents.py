@@ -30,9 +30,9 @@ sys.exit("has lost worker:1")
 """
 
 
-def write_job(jobs, image, tasks, command, **kubernetes):
+def write_job(jobs, image, tasks, command, scope="gang", **kubernetes):
     jobs.write("job.yaml", json.dumps({"on": "kubernetes", "image": image, "command": list(command), "tasks": tasks,
-                                       "restarts": {"max": 0, "scope": "gang"},
+                                       "restarts": {"max": 0, "scope": scope},
                                        "kubernetes": {"namespace": jobs.kubectl.namespace, "agents": "config_maps", **kubernetes}}))
 
 
@@ -51,9 +51,9 @@ def end(jobs, client):
     return client.stdout.read()
 
 
-@pytest.mark.parametrize("how", ["evicted", "deleted"])
-def test_a_pod_that_is_taken_is_the_cause_and_not_the_peer_that_breaks(jobs, how):
-    write_job(jobs, jobs.image, {"worker": {"instances": 2}}, ("python3", "-c", PEERS))
+@pytest.mark.parametrize(("how", "scope"), [("evicted", "gang"), ("evicted", "task"), ("deleted", "task")])
+def test_a_pod_that_is_taken_is_the_cause_and_not_the_peer_that_breaks(jobs, how, scope):
+    write_job(jobs, jobs.image, {"worker": {"instances": 2}}, ("python3", "-c", PEERS), scope)
     with jobs.running("run", "job.yaml", program="gangrun") as client:
         wait_for_generation(jobs, 1)
         wait_until(lambda: sum("here" in line for line in jobs.lines()) == 2, "a connection", pause_s=0.2)
@@ -68,6 +68,7 @@ def test_a_pod_that_is_taken_is_the_cause_and_not_the_peer_that_breaks(jobs, how
         assert jobs.pod_of("worker-0")["metadata"]["uid"] == kept["uid"], "restarted in its pod"
         assert jobs.pod_of("worker-1")["metadata"]["uid"] != lost["uid"]
         said = end(jobs, client)
+    assert ("all tasks restart, not counted, because worker:1 was lost before" in said) == (scope == "task"), said
     words = "was evicted" if how == "evicted" else "lost its container"
     assert f"{words}: pod {lost['name']}" in said, said
 

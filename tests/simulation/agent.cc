@@ -11,6 +11,8 @@ namespace {
 // An observer that always made progress would be awaited forever.
 constexpr int kMaxProgress = 20;
 constexpr std::int64_t kMaxStopMs = 2'000;
+// From the end of a task to the failures of those that need it.
+constexpr std::int64_t kMaxWantMs = 5'000;
 // From the end of the lease to the end of the user's process: less than the gang allows for it.
 constexpr std::int64_t kMaxKillMs = 4'000;
 
@@ -147,6 +149,14 @@ void Agent::run_ended(int run, job::ExitReport report, bool port_lost) {
   }
   arm();
   if (ending_) leave();
+}
+
+void Agent::fail_for_want() {
+  job::ExitReport report;
+  report.why.reason = job::Reason::kExitStatus;
+  report.why.code = 1;
+  world_.later(world_.random().between(0, kMaxWantMs),
+               [this, run = run_, report] { run_ended(run, report, false); });
 }
 
 void Agent::end(std::int64_t grace_ms) {

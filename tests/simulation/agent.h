@@ -28,6 +28,8 @@ class Agent final : public wire::AgentSideOutput {
   // SIGTERM to the agent.
   void end(std::int64_t grace_ms);
   void die(job::Why why);
+  // Its run does, as another task is gone.
+  void fail_for_want();
   // Its session may have moved its deadline.
   void arm();
 

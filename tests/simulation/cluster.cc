@@ -10,6 +10,8 @@ namespace {
 
 constexpr int kHosts = 8;
 constexpr std::int64_t kMaxPlacingMs = 700'000;
+// So many fail for want of one task: the gang has answered long before the others would.
+constexpr int kMostBroken = 20;
 
 }  // namespace
 
@@ -69,7 +71,9 @@ void World::plan_trouble_of(std::size_t number) {
   const Agent& agent = agents_[number];
   const Mischief& bad = schedule_.mischief;
   if (strikes(bad.agent_death)) {
-    later(random_.between(0, 60'000), [this, number] {
+    const bool is_evicted = random_.chance(bad.evicted);
+    later(random_.between(0, 60'000), [=, this] {
+      if (is_evicted) return evict(number);
       agents_[number].die({.reason = job::Reason::kAgentEnded, .signal = 11});
     });
   }
@@ -83,6 +87,21 @@ void World::plan_trouble_of(std::size_t number) {
     const bool for_good = random_.chance(bad.host_lost);
     const std::int64_t ms = for_good ? -1 : random_.between(0, 2 * schedule_.lease_ms);
     later(random_.between(0, 100'000), [=, this] { cut_link(number, ms); });
+  }
+}
+
+// Others may fail for want of its task then.
+void World::evict(std::size_t number) {
+  Agent& agent = agents_[number];
+  const bool is_missed = agent.running && policies_[agent.index] == job::Policy::kTracked;
+  agent.die({.reason = job::Reason::kEvicted});
+  if (!is_missed) return;
+  int broken = 0;
+  for (Agent& other : agents_) {
+    const bool needs_it = other.running && policies_[other.index] != job::Policy::kSidecar;
+    if (!needs_it || !random_.chance(schedule_.mischief.broken)) continue;
+    other.fail_for_want();
+    if (++broken == kMostBroken) return;
   }
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/format.h"
@@ -34,6 +35,7 @@ bool tells_of_restart(const gang::Warning& warning) {
           [](const gang::TaskFailed& w) {
             return w.then == gang::TaskFailed::Then::kRestart ||
                    w.then == gang::TaskFailed::Then::kRestartNotCounted ||
+                   w.then == gang::TaskFailed::Then::kRestartForWant ||
                    w.then == gang::TaskFailed::Then::kWithoutItNoRestartLeft;
           },
           [](const gang::CameBackElsewhere&) { return true; },
@@ -148,6 +150,7 @@ void World::judge_step(const gang::Event& event, const std::vector<gang::Decisio
   }
   if (over_ && !decisions.empty()) violated("P1: decided something after the end");
   stop_requested_ |= gang::asks_for_end(event);
+  judge_blame(event, decisions);
   const job::JobState state = gang.state();
   if (!verdict_at_ && (state == job::JobState::kStopping || job::is_final(state))) {
     verdict_at_ = now_;
@@ -165,6 +168,47 @@ void World::judge_step(const gang::Event& event, const std::vector<gang::Decisio
   if (schedule_.tasks <= kManyTasks && gang.waiting_for(now_).empty()) {
     violated(format("P7: does not say what it waits for ({})", job::to_string(state)));
   }
+}
+
+// P1: who fails while another one is lost, through no fault of that one, is not blamed: no restart
+// is used up and no job fails for it, whatever the scope.
+void World::judge_blame(const gang::Event& event, const std::vector<gang::Decision>& decisions) {
+  const gang::Gang& gang = master_->gang();
+  const bool has_run = std::exchange(last_state_, gang.state()) == job::JobState::kRunning;
+  const int restarts = gang.restarts_used() - std::exchange(last_restarts_, gang.restarts_used());
+  // The last decisions of a dead master may not have happened for the next one.
+  if (masters() > 1) return;
+  std::visit(base::Overloaded{
+                 [&](const job::Exited& exited) {
+                   lacked_.erase(exited.task);
+                   const job::ExitReport& report = exited.report;
+                   const bool is_blamed = restarts > 0 || gang.state() == job::JobState::kStopping;
+                   if (report.success || !job::may_lack_others(report.why.reason)) return;
+                   if (lacked_.empty() || !has_run || !is_blamed) return;
+                   violated(format("P1: {} is blamed, and lacked {}", job::to_string(exited.task),
+                                   job::to_string(*lacked_.begin())));
+                 },
+                 [](const job::AgentEnded&) {},
+                 [](const gang::TellsNoEnd auto&) {},
+             },
+             event);
+  for (const gang::Decision& decision : decisions) {
+    if (const auto* warning = std::get_if<gang::Warn>(&decision)) note_lack(warning->warning);
+    if (std::holds_alternative<gang::Publish>(decision)) lacked_.clear();
+  }
+  std::erase_if(lacked_, [&](const job::TaskId& id) {
+    const gang::Phase phase = gang.find(id)->phase;
+    return phase != gang::Phase::kAsked && phase != gang::Phase::kAllocated &&
+           phase != gang::Phase::kStarting;
+  });
+}
+
+void World::note_lack(const gang::Warning& warning) {
+  const auto* failed = std::get_if<gang::TaskFailed>(&warning);
+  if (failed == nullptr || failed->then != gang::TaskFailed::Then::kRestartNotCounted) return;
+  const job::TaskId& task = *failed->cause.task;
+  const bool is_lacked = policies_[index_.at(task)] != job::Policy::kObserver;
+  if (is_lacked && !job::is_own_fault(failed->cause.why.reason)) lacked_.insert(task);
 }
 
 // P3: complete, and counted by one.

@@ -96,6 +96,8 @@ Mischief make_mischief(Random& random) {
   some(bad.port_lost, 300);
   some(bad.could_not_start, 60);
   some(bad.agent_death, 300);
+  some(bad.evicted, 1000);
+  some(bad.broken, 1000);
   some(bad.session_break, 600);
   some(bad.partition, 300);
   some(bad.host_lost, 500);

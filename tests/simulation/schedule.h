@@ -20,6 +20,8 @@ struct Mischief {
   int port_lost = 0;        // of a run
   int could_not_start = 0;  // of a run
   int agent_death = 0;      // of an agent: it dies some time
+  int evicted = 0;          // of such a death: the place has taken the agent away
+  int broken = 0;           // of a run whose peer was taken away: it fails for want of it
   int session_break = 0;    // of an agent: its session breaks some time
   int partition = 0;        // of an agent: nothing reaches it for a while
   int host_lost = 0;        // of a partition: it never ends

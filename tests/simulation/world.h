@@ -120,6 +120,7 @@ class World {
   void tell_cluster_event(std::size_t agent, const gang::Event& event);
   void placed(std::size_t agent, const gang::Allocate& asked);
   void plan_trouble_of(std::size_t agent);
+  void evict(std::size_t agent);
   std::optional<std::size_t> find(const job::TaskId& task, int asked);
   job::Address new_address(const std::vector<std::string>& avoided);
 
@@ -133,6 +134,8 @@ class World {
 
   [[nodiscard]] bool has_settled(const Agent& agent) const;
   void judge_follower(const std::vector<gang::Decision>& decisions);
+  void judge_blame(const gang::Event& event, const std::vector<gang::Decision>& decisions);
+  void note_lack(const gang::Warning& warning);
   void judge_sizes(const job::ClusterSpec& spec);
   void judge_start_limit(const gang::Finish& finish);
   void judge_first_cause(const gang::Finish& finish);
@@ -176,6 +179,10 @@ class World {
   job::ClusterSpec running_spec_;
   int running_ = 0;
   bool restarted_ = false;
+  // After the last step. Lacked are tasks of the generation that runs, whose loss was not counted.
+  std::set<job::TaskId> lacked_;
+  job::JobState last_state_ = job::JobState::kAllocating;
+  int last_restarts_ = 0;
   std::set<job::TaskId> unconfirmed_;  // of whose end nobody could be sure, as was told
   bool stop_requested_ = false;
   std::optional<base::Instant> verdict_at_;

@@ -87,12 +87,6 @@ client::ExitStatus show_manifests(const pods::Manifests& manifests,
   return client::ExitStatus::kSuccess;
 }
 
-// The gang hears of a run's start when its container runs: until then it waits for a node and for
-// the image too.
-void add_time_for_pods(job::Timeouts& timeouts) {
-  timeouts.roll_call += timeouts.allocation + timeouts.hold;
-}
-
 Result<PodsPlan> plan_of(KubernetesLaunch launch, const client::RunOptions& options,
                          const client::Context& context) {
   PodsPlan pods;
@@ -115,7 +109,7 @@ Result<PodsPlan> plan_of(KubernetesLaunch launch, const client::RunOptions& opti
   where.name_space = access.name_space;
   if (!where.kubeconfig.empty())
     where.kubeconfig = client::in_folder(context.folder, where.kubeconfig);
-  add_time_for_pods(plan.spec.timeouts);
+  plan.spec.timeouts = with_time_for_pods(plan.spec.timeouts, pods::has_agents(plan.spec));
   pods.manifests = std::move(input);
   pods.access = std::move(access);
   GANGRUN_ASSIGN(plan.home, client::home_of(context));
@@ -152,6 +146,12 @@ void tell_of_pods(const pods::Manifests& manifests, const client::RunOptions& op
 }
 
 }  // namespace
+
+job::Timeouts with_time_for_pods(job::Timeouts timeouts, bool has_agents) {
+  timeouts.roll_call += timeouts.allocation;
+  if (!has_agents) timeouts.roll_call += timeouts.hold;
+  return timeouts;
+}
 
 Result<pods::AgentPods> agent_pods(const job::JobSpec& spec, const client::Context& context) {
   if (pods::agents_by(spec) == pods::AgentsBy::kImage) {
