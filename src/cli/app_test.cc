@@ -149,6 +149,11 @@ TEST(CommandLine, WhatMayBeMeantIsToldWhereThereIsNoCommand) {
       {{"a b.json", "--dry-run"},
        "unknown command 'a b.json'; did you mean gangrun run 'a b.json'?"},
       {{"rnu", "--json"}, "unknown command 'rnu'; did you mean run?"},
+      // It had no suggestion: two letters are missing.
+      {{"stat"}, "unknown command 'stat'; did you mean status?"},
+      {{"logs", "--time"}, "unknown flag '--time'; did you mean --timestamps?"},
+      // It may be stacks, too.
+      {{"sta"}, "unknown command 'sta'; see gangrun --help"},
       {{"run", "--nmae", "x"}, "unknown flag '--nmae'; did you mean --name?"},
       // It was --image: the dashes counted as letters that are right.
       {{"tf-spawner", "--nmae", "x"}, "unknown flag '--nmae'; see gangrun tf-spawner --help"},
