@@ -208,8 +208,7 @@ TEST(KeyRequestsTest, ATimeOutSaysWhoHasEnded) {
   const auto told = [&](const char* tasks, std::vector<job::TaskId> gone) {
     const auto barrier =
         *key_request(request("POST", "/barrier/b", {{"tasks", tasks}, {"timeout", "2"}}), some);
-    const wire::BarrierAnswer answer{
-        .round = 1, .come = {{"worker", 0}}, .gone = std::move(gone)};
+    const wire::BarrierAnswer answer{.round = 1, .come = {{"worker", 0}}, .gone = std::move(gone)};
     return barrier_response(barrier, answer, some).body;
   };
   EXPECT_EQ(told("2", {{"worker", 1}}),

@@ -34,11 +34,11 @@ std::optional<std::string> rendezvous_key(std::string_view path) {
 }
 
 net::HttpResponse rendezvous_response(int status, std::string body) {
-  net::HttpResponse response{.status = status,
-                             .content_type = status == kOk ? "application/octet-stream"
-                                                           : "text/plain; charset=utf-8",
-                             .headers = {},
-                             .body = std::move(body)};
+  net::HttpResponse response{
+      .status = status,
+      .content_type = status == kOk ? "application/octet-stream" : "text/plain; charset=utf-8",
+      .headers = {},
+      .body = std::move(body)};
   if (status == kMethodNotAllowed) response.headers.add("Allow", "GET, PUT, DELETE");
   return response;
 }
