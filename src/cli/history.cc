@@ -22,6 +22,8 @@ constexpr std::size_t kMinuteLength = sizeof("2026-01-31T12:00") - 1;
 
 // A column of so many cells lets a cause be recognised.
 constexpr std::size_t kCauseRoom = 30;
+// A message may be as long as a page, also where no terminal has a width. --json has it whole.
+constexpr std::size_t kMaxCauseWidth = 200;
 constexpr std::string_view kUnreadable = "unreadable";
 
 std::string moment_of(const job::JobStatus& status) {
@@ -36,6 +38,10 @@ std::string short_moment(const std::string& moment) {
   return text;
 }
 
+std::string short_sentence(const std::string& text) {
+  return client::cut(client::harmless_sentence(text), kMaxCauseWidth);
+}
+
 std::vector<client::Span> row_of(const cluster::ListedJob& job) {
   const job::JobStatus& status = job.status;
   if (!job.unreadable.empty()) {
@@ -44,10 +50,10 @@ std::vector<client::Span> row_of(const cluster::ListedJob& job) {
             {"-"},
             {moment_of(status)},
             {"-"},
-            {client::harmless_sentence(job.unreadable)}};
+            {short_sentence(job.unreadable)}};
   }
   const std::string cause = status.cause && status.state != job::JobState::kSucceeded
-                                ? client::harmless_sentence(jobfile::table_words(*status.cause))
+                                ? short_sentence(jobfile::table_words(*status.cause))
                                 : std::string();
   // A lost one has lived at least so long.
   const std::string lost_mark = status.state == job::JobState::kLost ? "≥ " : "";
