@@ -55,15 +55,16 @@ std::vector<client::Span> row_of(const cluster::ListedJob& job) {
   const std::string cause = status.cause && status.state != job::JobState::kSucceeded
                                 ? short_sentence(jobfile::table_words(*status.cause))
                                 : std::string();
-  // A lost one has lived at least so long.
-  const std::string lost_mark = status.state == job::JobState::kLost ? "≥ " : "";
+  const bool may_have_ended = status.state == job::JobState::kLost || !job.silence.empty();
+  const std::string least_mark = may_have_ended ? "≥ " : "";
   return {{client::harmless_sentence(status.id)},
           {client::state_words(status.state), client::paint_of(status.state)},
           // A cluster's list of its ended jobs does not say.
           {status.tasks.empty() ? "-" : std::to_string(status.tasks.size())},
           {moment_of(status)},
-          {lost_mark + base::to_words(std::chrono::milliseconds(status.elapsed_ms))},
-          {cause}};
+          {least_mark + base::to_words(std::chrono::milliseconds(status.elapsed_ms))},
+          job.silence.empty() ? client::Span{cause}
+                              : client::Span{short_sentence(job.silence), client::Paint::kYellow}};
 }
 
 }  // namespace

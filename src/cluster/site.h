@@ -85,6 +85,8 @@ struct TaskResult {
 struct ListedJob {
   job::JobStatus status;
   std::string unreadable{};  // why; empty: it is not
+  // Why this is only its last status that is recorded, and from when; empty: it is that of now.
+  std::string silence{};
 };
 
 using ResultSink = std::function<base::Result<>(std::string_view piece)>;

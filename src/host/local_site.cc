@@ -138,6 +138,10 @@ std::optional<base::WallTime> last_written(const std::string& folder) {
   return last;
 }
 
+std::string with_time(std::string_view words, std::optional<base::WallTime> time) {
+  return time ? base::format("{}{}", words, base::to_iso8601(*time)) : std::string();
+}
+
 // A job without a master has lived at least as long as it has written, whatever its record says.
 void lengthen(const JobPaths& paths, base::WallTime now, job::JobStatus& status) {
   const auto written = std::max(last_written(paths.journal()), last_written(paths.logs()));
@@ -306,10 +310,9 @@ Result<job::JobStatus> LocalJob::status_within(base::Duration limit) {
 std::optional<job::JobStatus> LocalJob::recorded_status() {
   auto status = stored_status(paths_);
   if (!status.ok()) return std::nullopt;
-  const auto written = last_written(paths_.journal());
   status->notes.push_back(
       base::format("its master does not answer; this is the last status that it has recorded{}",
-                   written ? base::format(", at {}", base::to_iso8601(*written)) : std::string()));
+                   with_time(", at ", last_written(paths_.journal()))));
   return *std::move(status);
 }
 
@@ -407,15 +410,20 @@ Result<std::vector<cluster::ListedJob>> LocalSite::list() {
   for (const std::string& id : ids) {
     const JobPaths paths = paths_of(home_, id);
     auto status = LocalJob(paths, access_).status_within(limit);
+    std::string silence;
     if (!status.ok() && status.error().code == base::Code::kUnavailable) {
       limit = kNextAnswerTimeout;
       // Its master's record is true of it, too.
       const std::string trouble = status.error().message;
       status = stored_status(paths);
-      if (status.ok()) status->notes.push_back(trouble);
+      const std::string since = with_time("; as of ", last_written(paths.journal()));
+      if (status.ok()) status->notes.push_back(trouble + since);
+      if (status.ok() && !job::is_final(status->state)) {
+        silence = "its master does not answer" + since;
+      }
     }
     if (status.ok()) {
-      jobs.push_back({*std::move(status)});
+      jobs.push_back({.status = *std::move(status), .silence = std::move(silence)});
     } else if (!is_being_made(paths)) {
       jobs.push_back(unreadable_job(paths, status.error()));
     }

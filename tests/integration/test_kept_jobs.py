@@ -181,6 +181,8 @@ def test_ps_names_a_job_whose_master_does_not_answer(gangrun, run_gangrun, home,
         assert listed["mute"]["state"] == "running" and "does not answer within" in listed["mute"]["notes"][0], listed
         shown = run_gangrun("ps")
         assert shown.status == 0 and "mute" in shown.stdout and "good" in shown.stdout, shown
+        assert re.search(r"mute-\S+ +running .*≥ .* its master does not answer; as of 20\S+Z\n", shown.stdout), shown
+        assert "good" not in "".join(line for line in shown.stdout.splitlines() if "does not answer" in line), shown
         # It was an error alone.
         for flags in [], ["--json"]:
             one = run_gangrun("status", "mute", *flags)
