@@ -86,7 +86,7 @@ class RendezvousRelay {
 
 // "/global/0" to "global/0": a scope and a name of printable ASCII, at most kMaxRendezvousKeyBytes.
 std::optional<std::string> rendezvous_key(std::string_view path);
-// What the process gets: a value, or the reason why not.
+// The response to a process: a value, or the reason why there is none.
 net::HttpResponse rendezvous_response(int status, std::string body);
 
 }  // namespace gangrun::wire
