@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/forgotten_dashes.h"
 #include "cli/help.h"
+#include "cli/typed_flags.h"
 #include "client/command.h"
 #include "client/default_files.h"
 #include "client/place.h"
@@ -342,6 +343,7 @@ client::ExitStatus act_on(const std::vector<std::string>& given, client::Context
   if (!taken.ok()) return bad_usage(context, taken.error().message + see_help(command));
   if (has_rest) *command->rest = behind;
   find_jobs(*command, context);
+  context.typed_flags = typed_flags(*command, own);
   return command->action(context);
 }
 

@@ -166,6 +166,21 @@ TEST(CommandLine, WhatMayBeMeantIsToldWhereThereIsNoCommand) {
   }
 }
 
+// The error named --tail, and -m.
+TEST(CommandLine, AnErrorNamesAFlagAsItWasTyped) {
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{"logs", "-n", "-1"}, "gangrun: -n: '-1' is not allowed"},
+      {{"logs", "--tail", "-1"}, "gangrun: --tail: '-1' is not allowed"},
+      {{"run", "-m", "4gg", "--", "true"}, "gangrun: -m: '4gg'"},
+      {{"run", "--memory=4gg", "--", "true"}, "gangrun: --memory: '4gg'"},
+      {{"run", "--roles", "2", "--", "true"}, "gangrun: --roles: '2'"}};
+  for (const auto& [arguments, told] : cases) {
+    client::TestContext test(places::all());
+    EXPECT_EQ(run_command_line(arguments, test.context()), client::ExitStatus::kBadInput);
+    EXPECT_THAT(test.err(), testing::StartsWith(told));
+  }
+}
+
 TEST(CommandLine, TheLastJobIsMeantWhereNoneIsNamed) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"status"},
                                                 {"why"},
