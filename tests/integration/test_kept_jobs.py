@@ -233,7 +233,7 @@ def test_kill_now_goes_around_a_stopped_command(gangrun, run_gangrun, home, tmp_
     assert command.returncode == -signal.SIGKILL
     assert told.status == 0 and told.stderr.endswith(f"(process {command.pid}) did not answer within 5.0 s and was killed; its tasks have ended with it\n"), told
     assert [job["state"] for job in json.loads(run_gangrun("ps", "--json").stdout)] == ["lost"]
-    assert not processes_with(f"GANGRUN_HOME={home}")
+    wait_until(lambda: not processes_with(f"GANGRUN_HOME={home}"), lambda: f"the end of {processes_with(f'GANGRUN_HOME={home}')}")
 
 
 def test_a_detached_job_whose_folder_is_removed_ends(run_gangrun, home, tmp_path):
