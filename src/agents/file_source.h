@@ -23,7 +23,7 @@
 namespace gangrun::agents {
 
 // Gives agents the files that they fetch before the first run of their tasks, from the disk of this
-// machine: part by part, each when it is asked for. No more of them is in memory than the parts
+// machine: part by part, each when the agent asks. No more of them is in memory than the parts
 // that are under way.
 class FileSource {
  public:

@@ -40,7 +40,7 @@ TEST_F(FetchedFilesTest, AChangedFileIsNamed) {
   write("0123456789");
   const auto file = look_at("data", path(), false);
   ASSERT_TRUE(file.ok());
-  // Of the same size, and written in place: only its time tells.
+  // It has the same size and was written in place: only its time tells.
   write("abcdefghij");
   fs::last_write_time(path(), fs::last_write_time(path()) + std::chrono::seconds(1));
   const auto read = read_part(*file, 0, 10);

@@ -143,11 +143,6 @@ bool Gang::prolongs_grace(const Task& task) const {
   return stage_ == Stage::kFinishing && !task.silent && in_grace(task);
 }
 
-// A task that has a place and cannot report yet may wait for what the job brings there.
-bool Gang::prolongs_roll_call(const Task& task) {
-  return task.phase == Phase::kAllocated && !task.silent;
-}
-
 // The deadline of a task that was told to end.
 std::chrono::milliseconds Gang::grace_left(const Task& task) const {
   const auto left = *task.deadline - now_ - limits_.kill_allowance;
@@ -242,15 +237,6 @@ std::optional<job::Cause> Gang::first_cause() const {
     cause.next = job::Follower{*next->cause.task, milliseconds_of(next->at - first->at)};
   }
   return cause;
-}
-
-void Gang::on(const Progress& event) {
-  Task* task = current(event.task, event.attempt);
-  if (task == nullptr) return;
-  if (prolongs_grace(*task)) return set_deadline(*task, now_ + task->grace);
-  if (!prolongs_roll_call(*task)) return;
-  if (stage_ == Stage::kGathering) waiting_since_ = now_;
-  enter(*task, Phase::kAllocated);
 }
 
 void Gang::on(const StopRequested& event) {

@@ -62,7 +62,7 @@ struct ManifestInput {
   ManifestNames names;
   // None: the pods run the tasks' commands themselves.
   std::optional<AgentPods> agents{};
-  // What the agents fetch beside `files`; null: nothing.
+  // The agents fetch these beside `files`; null: nothing.
   std::shared_ptr<const cluster::FetchedFiles> fetched{};
 };
 
