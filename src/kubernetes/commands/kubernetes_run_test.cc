@@ -108,7 +108,7 @@ TEST_F(CarriedFolders, ANameThatIsNoTextIsRefusedWhereAgentsFetchIt) {
   make("a/\xff", 1);
   const auto odd = carry({"a"}, pods::AgentsBy::kConfigMaps);
   ASSERT_FALSE(odd.ok());
-  EXPECT_THAT(odd.error().message, HasSubstr("a/"));
+  EXPECT_THAT(odd.error().message, HasSubstr("cannot be a name in the tasks' folder"));
 }
 
 TEST_F(CarriedFolders, WhatIsNoFileIsNamed) {
