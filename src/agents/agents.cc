@@ -68,6 +68,7 @@ void Agents::start(const gang::Allocate& decision) {
   const auto& [task, attempt, wanted, avoided] = decision;
   server_.expect(task, attempt);
   places_.expect(task, attempt);
+  expect_files(task, attempt);
   const AgentLaunch& job = options_.launch;
   cluster::Launch launch;
   launch.resources = job.spec.find(task.type)->resources_of(task.index);
@@ -108,6 +109,7 @@ void Agents::resume(const std::vector<cluster::Left>& tasks) {
   for (const cluster::Left& left : tasks) {
     server_.expect(left.task, left.allocated_attempt);
     server_.set_attempt(left.task, left.attempt);
+    expect_files(left.task, left.allocated_attempt);
     places_.expect(left.task, left.allocated_attempt, left.handle);
     starter_->adopt(left.task, left.allocated_attempt, left.handle);
     // It has been told nothing yet, knows only where the old master was, and nobody knows where it

@@ -98,6 +98,7 @@ class Agents final : public cluster::Tasks {
     std::optional<int> last_run{};  // of the last run that has begun
     // Whether outputs of that one are to come.
     bool are_outputs_due = false;
+    int agent = 0;  // the attempt for which its last agent was requested
     // Its agent's report, which the gang hears of when the agent has fetched the job's files.
     std::optional<PlaceReported> held_report{};
     std::string lost_files{};  // why its agent will not have them
@@ -125,6 +126,10 @@ class Agents final : public cluster::Tasks {
   void emit(gang::Event event, std::optional<cluster::Whereabouts> whereabouts = {});
   void tell_report(const PlaceReported& event);
   FileSource::Callbacks file_callbacks();
+  // A new agent has none.
+  void expect_files(const job::TaskId& task, int attempt);
+  // With the agent whose end this is; where it did not get its files, that is the reason.
+  void forget_files(job::AgentEnded& event);
   void begin_session(const job::TaskId& task);
   void begin_run(const job::TaskId& task, int attempt);
   void on_outputs_over(const job::TaskId& task, std::string lost);

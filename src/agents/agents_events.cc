@@ -51,11 +51,8 @@ void Agents::on(const job::AgentEnded& event) {
 
 void Agents::tell_end(job::AgentEnded event) {
   Facts& facts = facts_[event.task];
-  files_.forget(event.task);
-  facts.held_report.reset();
-  if (std::string lost = std::exchange(facts.lost_files, {}); !lost.empty()) {
-    event.why = {.reason = job::Reason::kCouldNotStart, .detail = std::move(lost)};
-  }
+  // The end of one that was lost may come when the next one fetches already.
+  if (event.attempt == facts.agent) forget_files(event);
   facts.preempted_at.reset();
   facts.run.reset();
   outputs_.forget(event.task);
@@ -64,6 +61,21 @@ void Agents::tell_end(job::AgentEnded event) {
     facts.told.lost_outputs = "its container ended before they were written";
   }
   emit(std::move(event));
+}
+
+void Agents::expect_files(const job::TaskId& task, int attempt) {
+  Facts& facts = facts_[task];
+  facts.agent = attempt;
+  facts.held_report.reset();
+  facts.lost_files.clear();
+  files_.forget(task);
+}
+
+void Agents::forget_files(job::AgentEnded& event) {
+  std::string lost = std::exchange(facts_[event.task].lost_files, {});
+  expect_files(event.task, event.attempt);
+  if (lost.empty()) return;
+  event.why = {.reason = job::Reason::kCouldNotStart, .detail = std::move(lost)};
 }
 
 void Agents::on_agent(DeskEvent event) {

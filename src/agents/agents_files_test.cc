@@ -79,7 +79,7 @@ class AgentsFilesTest : public testing::Test {
     agents_->start({job::kWorker0, 1, {}, {}});
     open();
   }
-  void open() {
+  void open(int attempt = 1) {
     wire::AgentSessionCallbacks callbacks;
     callbacks.on_start = [](const wire::StartMessage&) {};
     callbacks.on_stop = callbacks.on_end = [](milliseconds) {};
@@ -91,7 +91,7 @@ class AgentsFilesTest : public testing::Test {
     is_attached_ = false;
     session_ = std::make_unique<wire::AgentSession>(
         loop_, net::Endpoint::on_unix(folder_ / "socket"), base::Secret("secret"),
-        wire::AgentIdentity{job::kWorker0, 1, wire::kTaskHome, 99}, std::move(callbacks));
+        wire::AgentIdentity{job::kWorker0, attempt, wire::kTaskHome, 99}, std::move(callbacks));
     session_->open();
     wait("a session", [this] { return is_attached_; });
   }
@@ -121,9 +121,9 @@ class AgentsFilesTest : public testing::Test {
     wait("an answer", [this] { return !answers_.empty(); });
     return answers_.empty() ? wire::AnswerMessage{} : answers_.front();
   }
-  void end_agent() {
+  void end_agent(int attempt = 1) {
     launcher_->tell(job::AgentEnded{job::kWorker0,
-                                    1,
+                                    attempt,
                                     {.reason = job::Reason::kAgentEnded, .detail = "Completed"},
                                     loop_.now()});
   }
@@ -203,6 +203,29 @@ TEST_F(AgentsFilesTest, AnAgentThatIsLostMeanwhileIsLostForItsOwnReason) {
   EXPECT_EQ(ask({.room = 1000}).refused, "");
   end_agent();
   EXPECT_THAT(events_.back(), HasSubstr("Completed"));
+}
+
+TEST_F(AgentsFilesTest, AnotherAgentOfTheTaskFetchesThemToo) {
+  begin();
+  EXPECT_EQ(ask({.file = 1}).refused, "");
+  EXPECT_THAT(events_, ElementsAre("reported " + to_string(wire::kTaskHome)));
+  session_.reset();
+  // The end of the first one has not been told yet.
+  agents_->start({job::kWorker0, 2, {}, {}});
+  open(2);
+  EXPECT_EQ(events_.size(), 1U);
+  end_agent(1);
+  EXPECT_EQ(ask({.file = 1}).refused, "");
+  EXPECT_EQ(events_.back(), "reported " + to_string(wire::kTaskHome));
+  EXPECT_EQ(events_.size(), 3U);
+}
+
+TEST_F(AgentsFilesTest, TheLateEndOfAnAgentBeforeItChangesNothing) {
+  begin();
+  EXPECT_EQ(ask({.room = 1000}).refused, "");
+  end_agent(0);
+  EXPECT_EQ(ask({.file = 1}).refused, "");
+  EXPECT_EQ(events_.back(), "reported " + to_string(wire::kTaskHome));
 }
 
 }  // namespace
