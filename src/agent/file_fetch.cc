@@ -47,8 +47,9 @@ FileFetch::FileFetch(net::EventLoop& loop, std::string folder, wire::QuestionNum
 
 std::string FileFetch::part_path() const { return base::format("{}/{}", folder_, kPartName); }
 
+// Another master has to know that all is there.
 void FileFetch::on_attached() {
-  if (!done_) return;
+  if (!done_ && !has_all_) return;
   part_size_.begin();
   ask();
 }
@@ -60,15 +61,19 @@ void FileFetch::ask() {
                                  .failed = failure_ ? failure_->message : std::string()};
   asked_ = numbers_.next();
   asked_at_ = loop_.now();
+  if (done_) limit_answer();
+  ask_({.id = asked_,
+        .kind = std::string(wire::kFilesKind),
+        .about = base::to_json(wanted),
+        .limit = kResultPartTimeout});
+}
+
+void FileFetch::limit_answer() {
   limit_ = loop_.after(kResultPartTimeout, [this] {
     over(failure_.value_or(
         base::deadline_exceeded(base::format("the master sent no more of the job's files within {}",
                                              base::to_words(kResultPartTimeout)))));
   });
-  ask_({.id = asked_,
-        .kind = std::string(wire::kFilesKind),
-        .about = base::to_json(wanted),
-        .limit = kResultPartTimeout});
 }
 
 void FileFetch::on_answer(const wire::AnswerMessage& answer) {
@@ -145,6 +150,7 @@ void FileFetch::fail(const base::Error& error) {
 void FileFetch::over(base::Result<> how) {
   limit_.reset();
   coming_.reset();
+  has_all_ = how.ok();
   const Done done = std::exchange(done_, nullptr);
   done(std::move(how));
 }

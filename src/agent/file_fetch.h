@@ -48,6 +48,7 @@ class FileFetch {
   };
 
   void ask();
+  void limit_answer();
   base::Result<> take(const wire::FilesPart& part);
   base::Result<> begin(const wire::FilePiece& piece);
   base::Result<> add(const std::string& bytes);
@@ -61,6 +62,7 @@ class FileFetch {
   wire::QuestionNumbers& numbers_;
   const std::function<void(const wire::AskMessage&)> ask_;
   Done done_;  // none: it is over
+  bool has_all_ = false;
   std::int64_t whole_ = 0;
   std::unique_ptr<Coming> coming_;
   std::optional<base::Error> failure_;  // of which the master is told
