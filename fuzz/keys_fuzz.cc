@@ -4,7 +4,8 @@
 //
 // The first byte chooses: 0 a request of a process (its second byte is the method, the rest the
 // target up to a newline and the body), 1 a question about keys, 2 one about a barrier, 3 a segment
-// of records, 4 a part of a result, 5 new tokens.
+// of records, 4 a part of a result, 5 new tokens, 6 a part of outputs, 7 a question for files, 8 a
+// part of them.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -77,14 +78,16 @@ void read_segment(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 7) {
+  switch (data[0] % 9) {
     case 0: read_request(bytes); break;
     case 1: read_question<wire::KeyQuestion>(bytes); break;
     case 2: read_question<wire::BarrierQuestion>(bytes); break;
     case 3: read_segment(bytes); break;
     case 4: read_question<wire::ResultPart>(bytes); break;
     case 5: read_question<wire::Tokens>(bytes); break;
-    default: read_question<wire::OutputsPart>(bytes); break;
+    case 6: read_question<wire::OutputsPart>(bytes); break;
+    case 7: read_question<wire::FilesWanted>(bytes); break;
+    default: read_question<wire::FilesPart>(bytes); break;
   }
   return 0;
 }

@@ -20,19 +20,17 @@ if TYPE_CHECKING:
 FORMAT = 2
 # A pickle travels to every task; larger things belong into files, or are read where they are.
 MAX_PICKLED_BYTES = 100 * 1024 * 1024
-# Pods are given no more in all, which the program counts.
-MAX_BYTES_IN_PODS = 64 * 1024 * 1024
 
 
 def payloads(mains: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any],
-             files: Mapping[str, str], in_pods: bool = False) -> dict[Any, bytes]:
+             files: Mapping[str, str]) -> dict[Any, bytes]:
     """Each of the functions with its arguments. Raises InvalidJob for what cannot be brought to a task."""
     if isinstance(args, (str, bytes)) or not isinstance(args, (list, tuple)):
         raise InvalidJob(f"args: {args!r} is a {type(args).__name__}; allowed: a list or a tuple")
     made: dict[Any, bytes] = {}
     for main in mains:
         if key_of(main) not in made:
-            made[key_of(main)] = _payload(main, tuple(args), dict(kwargs), files, in_pods)
+            made[key_of(main)] = _payload(main, tuple(args), dict(kwargs), files)
     return made
 
 
@@ -41,7 +39,7 @@ def key_of(main: Any) -> Any:
     return main if isinstance(main, str) else id(main)
 
 
-def _payload(main: Any, args: tuple[Any, ...], kwargs: dict[str, Any], files: Mapping[str, str], in_pods: bool) -> bytes:
+def _payload(main: Any, args: tuple[Any, ...], kwargs: dict[str, Any], files: Mapping[str, str]) -> bytes:
     from gangrun import _shipping  # which a task has no use for
 
     target = None
@@ -54,12 +52,10 @@ def _payload(main: Any, args: tuple[Any, ...], kwargs: dict[str, Any], files: Ma
         what = f"the function {getattr(main, '__qualname__', repr(main))}"
         _shipping.check_imports(main, files)
         body = _shipping.dumps((main, args, kwargs), what, files)
-    most = MAX_BYTES_IN_PODS if in_pods else MAX_PICKLED_BYTES
-    if len(body) > most:
-        instead = "a volume" if in_pods else "files="
+    if len(body) > MAX_PICKLED_BYTES:
         raise InvalidJob(f"main: {what} with its arguments and what it refers to is {_texts.size(len(body))} when pickled; "
-                         f"allowed: {_texts.size(most)}{_shipping.largest(main, args, kwargs)}. Large data belongs into "
-                         f"{instead}, or is read by the task where it lies")
+                         f"allowed: {_texts.size(MAX_PICKLED_BYTES)}{_shipping.largest(main, args, kwargs)}. Large data belongs "
+                         "into files=, or is read by the task where it lies")
     names = _shipping.names_of_script(files) if body else None
     return with_header(body, target, _script.described(bool(files)), names)
 

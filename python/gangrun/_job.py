@@ -172,12 +172,11 @@ def prepare(request: Request, progress: Callable[[str], None], check: Optional[C
     mains = mains_of(request, specs)
     files = _staging.files_of(request.files, request.on)
     functions = [main for main in mains.values() if is_function(main)]
-    in_pods = request.on == "kubernetes"
-    if functions and in_pods:
+    if functions and request.on == "kubernetes":
         request = dataclasses.replace(request, keys=_job_keys.with_agents(request.keys))
     if not functions and (request.args or request.kwargs):
         raise InvalidJob("args and kwargs are for functions; main is a command")
-    payloads = _function.payloads(functions, request.args, request.kwargs or {}, files, in_pods)
+    payloads = _function.payloads(functions, request.args, request.kwargs or {}, files)
     below = os.getcwd() if request.on == "ssh" and (files or functions) else None
     staging = _staging.Staging(below)
     try:

@@ -121,9 +121,11 @@ def test_an_archive_is_no_environment_of_a_pod():
             prepared_job(main=main, environment="env.tar.gz")
 
 
-def test_what_pods_cannot_be_given_is_refused_before_it_is_sent(monkeypatch):
-    monkeypatch.setattr(_function, "MAX_BYTES_IN_PODS", 2 << 20)
-    with pytest.raises(InvalidJob, match="allowed: 2 MiB .*Large data belongs into a volume"):
+def test_a_function_may_be_as_large_as_elsewhere(monkeypatch):
+    """Config maps take 64 MiB; agents fetch what is larger."""
+    monkeypatch.setattr(_function, "MAX_PICKLED_BYTES", 2 << 20)
+    assert prepared_job(main=len, args=(bytes(1 << 20),))["kubernetes"] == {"agents": "config_maps"}
+    with pytest.raises(InvalidJob, match="allowed: 2 MiB .*Large data belongs into files="):
         prepared_job(main=len, args=(bytes(3 << 20),))
 
 

@@ -50,6 +50,15 @@ Agent::Agent(net::EventLoop& loop, base::Logger& logger, const process::Containm
       stacks_(loop, containment, [this] { return task_processes(); }),
       execs_(loop, containment, [this] { return own_children(); }) {
   if (config_.in_pod) send_outputs_to_master();
+  if (config_.fetches_files) fetch_files();
+}
+
+void Agent::fetch_files() {
+  fetch_.emplace(
+      loop_, config_.working_folder, numbers_, [this](const auto& question) { ask(question); },
+      [this](const base::Result<>& how) {
+        if (!how.ok()) end_because(how.error().message);
+      });
 }
 
 void Agent::ask(const wire::AskMessage& question) {
@@ -58,6 +67,7 @@ void Agent::ask(const wire::AskMessage& question) {
 
 void Agent::on_answer(const wire::AnswerMessage& answer) {
   keys_.on_answer(answer);
+  if (fetch_) fetch_->on_answer(answer);
   if (output_upload_) output_upload_->on_answer(answer);
   if (upload_ && upload_->on_answer(answer, loop_.now())) after_result_part();
 }
@@ -201,6 +211,7 @@ void Agent::open_session(const net::Endpoint& endpoint) {
     keys_.on_attached();
     figures_.forget();
     if (upload_) upload_->on_attached(loop_.now());
+    if (fetch_) fetch_->on_attached();
     if (output_upload_) output_upload_->on_attached();
   };
   callbacks.on_rendezvous = [this](const wire::RendezvousAnswerMessage& answer) {

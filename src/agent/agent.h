@@ -12,6 +12,7 @@
 
 #include "agent/execs.h"
 #include "agent/figures_file.h"
+#include "agent/file_fetch.h"
 #include "agent/keys.h"
 #include "agent/notice.h"
 #include "agent/output_upload.h"
@@ -120,6 +121,8 @@ class Agent {
   // Behind the result.
   void keep_outputs();
   void begin_outputs();
+  // Before the first run, which its master starts only then.
+  void fetch_files();
   // Without a place's work, an agent in a pod sends them to its master.
   void send_outputs_to_master();
   [[nodiscard]] bool may_run_again() const;
@@ -171,6 +174,7 @@ class Agent {
   std::optional<ResultUpload> upload_;  // of the same run
   net::Timer upload_limit_;
   std::optional<base::Instant> upload_by_;  // the end of the grace, once there is one
+  std::optional<FileFetch> fetch_;
   std::optional<OutputUpload> output_upload_;
   Outputs outputs_;
   bool are_outputs_on_way_ = false;

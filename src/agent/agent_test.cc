@@ -10,11 +10,15 @@
 #include <memory>
 
 #include "agents/server.h"
+#include "base/described_json.h"
 #include "base/files.h"
+#include "base/hex.h"
 #include "base/test_deadline.h"
+#include "net/digests.h"
 #include "process/containment.h"
 #include "process/signals.h"
 #include "process/test_family.h"
+#include "wire/agent_questions.h"
 
 namespace gangrun::agent {
 namespace {
@@ -101,6 +105,30 @@ class AgentTest : public testing::Test {
         },
         base::soon()));
     return found.value_or(Wanted());
+  }
+  // The agent's question of this number, from 1, which there was or will be.
+  wire::AskMessage wait_for_question(std::size_t number) {
+    std::vector<wire::AskMessage> asked;
+    EXPECT_TRUE(loop_->run_until(
+        [&] {
+          asked.clear();
+          for (const agents::DeskEvent& event : events_) {
+            if (!std::holds_alternative<agents::AgentAsked>(event)) continue;
+            asked.push_back(std::get<agents::AgentAsked>(event).question);
+          }
+          return asked.size() >= number;
+        },
+        base::soon()));
+    return asked.size() < number ? wire::AskMessage{} : asked.at(number - 1);
+  }
+  // The last one.
+  void answer_question(const wire::FilesPart& part) {
+    std::int64_t last = 0;
+    for (const agents::DeskEvent& event : events_) {
+      if (!std::holds_alternative<agents::AgentAsked>(event)) continue;
+      last = std::get<agents::AgentAsked>(event).question.id;
+    }
+    server_->send_answer(kWorker, {.id = last, .said = base::to_json(part), .refused = {}});
   }
   // Starts the command, when the agent has reported.
   void start_run() {
@@ -189,6 +217,31 @@ TEST_F(AgentTest, RunsTheCommandTellsItsEndAndEndsWhenItIsTold) {
   EXPECT_THAT(lines(), Contains("hello"));
   EXPECT_TRUE(server_->send_end(kWorker, seconds(20)));
   EXPECT_TRUE(wait_for<agents::SessionEnded>().farewell.has_value());
+  EXPECT_EQ(exit_status(), 0);
+}
+
+TEST_F(AgentTest, ItsFilesAreThereBeforeItsFirstRun) {
+  config_.fetches_files = true;
+  begin("cat conf/data");
+  wait_for_question(1);
+  net::Sha256Stream sum;
+  sum.put("hello");
+  answer_question(
+      {{{.name = "conf/data", .size = 5, .digest = base::to_hex(sum.finish()), .bytes = "hello"}}});
+  EXPECT_EQ(base::from_json<wire::FilesWanted>(wait_for_question(2).about)->file, 1);
+  answer_question({});
+  start_run();
+  EXPECT_TRUE(wait_for<job::Exited>().report.success);
+  EXPECT_THAT(lines(), Contains("hello"));
+  EXPECT_TRUE(server_->send_end(kWorker, seconds(20)));
+  EXPECT_EQ(exit_status(), 0);
+}
+
+TEST_F(AgentTest, AnAgentThatDoesNotGetItsFilesEnds) {
+  config_.fetches_files = true;
+  begin("true");
+  server_->send_answer(kWorker, {.id = wait_for_question(1).id, .said = {}, .refused = "changed"});
+  EXPECT_EQ(wait_for<agents::SessionEnded>().farewell, "the job's files: changed");
   EXPECT_EQ(exit_status(), 0);
 }
 

@@ -12,6 +12,8 @@ namespace {
 
 // The words for one task's end have so many bytes at most, as several are told together.
 constexpr std::size_t kMaxEndBytes = 200;
+// The gang hears so often in the time of a roll call that files still come.
+constexpr int kToldInRollCall = 4;
 
 bool is_tracked(const job::JobSpec& spec, const job::TaskId& task) {
   return job::effective_policy(spec, *spec.find(task.type)) == job::Policy::kTracked;
@@ -37,6 +39,8 @@ Agents::Agents(net::EventLoop& loop, const base::Clock& clock, base::Logger& log
             server_.send_answer(task, std::move(answer));
           },
           [this](const auto& task, auto lost) { on_outputs_over(task, std::move(lost)); }),
+      files_(loop, options_.files, options_.launch.spec.timeouts.roll_call / kToldInRollCall,
+             file_callbacks()),
       questions_(loop, server),
       keys_(
           loop, logger, options_.records.key_folder, options_.records.far_keys,
@@ -64,13 +68,16 @@ void Agents::start(const gang::Allocate& decision) {
   const auto& [task, attempt, wanted, avoided] = decision;
   server_.expect(task, attempt);
   places_.expect(task, attempt);
+  expect_files(task, attempt);
   const AgentLaunch& job = options_.launch;
   cluster::Launch launch;
   launch.resources = job.spec.find(task.type)->resources_of(task.index);
   launch.wanted = wanted;
   launch.avoided = avoided;
   launch.containers = cluster::containers(job.spec, job.job_id, task, attempt);
-  launch.agent_config = base::to_json(agent_config_of(job, task, attempt, server_.tls_port()));
+  wire::AgentConfig config = agent_config_of(job, task, attempt, server_.tls_port());
+  config.fetches_files = files_.has_files();
+  launch.agent_config = base::to_json(config);
   starter_->start(task, attempt, std::move(launch));
 }
 
@@ -102,6 +109,7 @@ void Agents::resume(const std::vector<cluster::Left>& tasks) {
   for (const cluster::Left& left : tasks) {
     server_.expect(left.task, left.allocated_attempt);
     server_.set_attempt(left.task, left.attempt);
+    expect_files(left.task, left.allocated_attempt);
     places_.expect(left.task, left.allocated_attempt, left.handle);
     starter_->adopt(left.task, left.allocated_attempt, left.handle);
     // It has been told nothing yet, knows only where the old master was, and nobody knows where it
@@ -144,8 +152,9 @@ void Agents::settle(std::function<void()> done) {
 }
 
 std::string Agents::waiting_for(std::string of_gang) const {
-  const std::string preparations = starter_->preparations();
-  if (!preparations.empty() && !of_gang.empty()) of_gang += "; " + preparations;
+  for (const std::string& preparations : {starter_->preparations(), files_.words()}) {
+    if (!preparations.empty() && !of_gang.empty()) of_gang += "; " + preparations;
+  }
   return of_gang;
 }
 

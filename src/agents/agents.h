@@ -12,6 +12,7 @@
 #include "agents/agent_places.h"
 #include "agents/call_back.h"
 #include "agents/coming_ends.h"
+#include "agents/file_source.h"
 #include "agents/key_desk.h"
 #include "agents/log_lacks.h"
 #include "agents/output_store.h"
@@ -23,6 +24,7 @@
 #include "base/secret.h"
 #include "cluster/far_keys.h"
 #include "cluster/far_results.h"
+#include "cluster/fetched_files.h"
 #include "cluster/launcher.h"
 #include "cluster/line_files.h"
 #include "cluster/tasks.h"
@@ -50,6 +52,8 @@ struct AgentsOptions {
   TaskRecords records;
   // Whether agents keep the tasks' outputs, which are lost with an agent that ends before it has.
   bool keep_outputs = false;
+  // Files that agents fetch before the first run of their tasks; null: they have all they need.
+  std::shared_ptr<const cluster::FetchedFiles> files{};
   // A master that is not at the address of the one before it calls the agents of that one.
   struct Moved {
     int attempt = 1;  // the number of this master, counted from the job's first one
@@ -94,6 +98,10 @@ class Agents final : public cluster::Tasks {
     std::optional<int> last_run{};  // of the last run that has begun
     // Whether outputs of that one are to come.
     bool are_outputs_due = false;
+    int agent = 0;  // the attempt for which its last agent was requested
+    // Its agent's report, which the gang hears of when the agent has fetched the job's files.
+    std::optional<PlaceReported> held_report{};
+    std::string lost_files{};  // why its agent will not have them
     // When its place may take it away, where that is known; its agent is told.
     std::optional<base::Instant> preempted_at;
   };
@@ -116,11 +124,17 @@ class Agents final : public cluster::Tasks {
   void on(const Answered& event);
 
   void emit(gang::Event event, std::optional<cluster::Whereabouts> whereabouts = {});
+  void tell_report(const PlaceReported& event);
+  FileSource::Callbacks file_callbacks();
+  // A new agent has none.
+  void expect_files(const job::TaskId& task, int attempt);
+  // With the agent whose end this is; where it did not get its files, that is the reason.
+  void forget_files(job::AgentEnded& event);
   void begin_session(const job::TaskId& task);
   void begin_run(const job::TaskId& task, int attempt);
   void on_outputs_over(const job::TaskId& task, std::string lost);
   void tell_preemption(const job::TaskId& task);
-  void tell_end(const job::AgentEnded& event);
+  void tell_end(job::AgentEnded event);
   void tell_tokens(const job::TaskId& task);
   void keep_line(const job::TaskId& task, bool is_error, const std::string& line);
 
@@ -133,6 +147,7 @@ class Agents final : public cluster::Tasks {
   AgentPlaces places_;
   ResultStore results_;
   OutputStore outputs_;
+  FileSource files_;
   std::optional<cluster::LineFiles> line_files_;
   std::map<job::TaskId, Facts> facts_;
   ComingEnds coming_ends_;

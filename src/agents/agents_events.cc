@@ -49,8 +49,10 @@ void Agents::on(const job::AgentEnded& event) {
   tell_end(event);
 }
 
-void Agents::tell_end(const job::AgentEnded& event) {
+void Agents::tell_end(job::AgentEnded event) {
   Facts& facts = facts_[event.task];
+  // The end of one that was lost may come when the next one fetches already.
+  if (event.attempt == facts.agent) forget_files(event);
   facts.preempted_at.reset();
   facts.run.reset();
   outputs_.forget(event.task);
@@ -58,7 +60,22 @@ void Agents::tell_end(const job::AgentEnded& event) {
   if (std::exchange(facts.are_outputs_due, false)) {
     facts.told.lost_outputs = "its container ended before they were written";
   }
-  emit(event);
+  emit(std::move(event));
+}
+
+void Agents::expect_files(const job::TaskId& task, int attempt) {
+  Facts& facts = facts_[task];
+  facts.agent = attempt;
+  facts.held_report.reset();
+  facts.lost_files.clear();
+  files_.forget(task);
+}
+
+void Agents::forget_files(job::AgentEnded& event) {
+  std::string lost = std::exchange(facts_[event.task].lost_files, {});
+  expect_files(event.task, event.attempt);
+  if (lost.empty()) return;
+  event.why = {.reason = job::Reason::kCouldNotStart, .detail = std::move(lost)};
 }
 
 void Agents::on_agent(DeskEvent event) {
@@ -70,9 +87,40 @@ void Agents::on(const PlaceReported& event) {
   facts.more_ports = event.more_ports;
   facts.address_reason = event.address_reason;
   tell_tokens(event.task);
+  // A place that is reported without an agent fetches nothing.
+  const bool is_held = event.pid != 0 && files_.is_awaited(event.task);
+  if (is_held) {
+    facts_[event.task].held_report = event;
+  } else {
+    tell_report(event);
+  }
+  begin_session(event.task);
+}
+
+void Agents::tell_report(const PlaceReported& event) {
   emit(gang::Reported{event.task, event.attempt, event.address},
        places_.reported(event.task, event.address, event.control));
-  begin_session(event.task);
+}
+
+FileSource::Callbacks Agents::file_callbacks() {
+  return {.answer = [this](const auto& task,
+                           auto answer) { server_.send_answer(task, std::move(answer)); },
+          .on_progress =
+              [this](const job::TaskId& task) {
+                const auto& held = facts_[task].held_report;
+                if (held) emit(gang::Progress{task, held->attempt});
+              },
+          .on_complete =
+              [this](const job::TaskId& task) {
+                const auto held = std::exchange(facts_[task].held_report, std::nullopt);
+                if (held) tell_report(*held);
+              },
+          .on_failed =
+              [this](const job::TaskId& task, const std::string& why) {
+                logger_.warning("{} does not get its files: {}", job::to_string(task), why);
+                facts_[task].lost_files =
+                    base::shorten(base::format("files: {}", why), job::kMaxSentenceBytes);
+              }};
 }
 
 void Agents::on(const AgentReattached& event) {
@@ -230,6 +278,7 @@ void Agents::on(const AgentAsked& event) {
   if (event.question.kind == wire::kOutputsKind) {
     return outputs_.ask(event.task, facts_[event.task].last_run, event.question);
   }
+  if (event.question.kind == wire::kFilesKind) return files_.ask(event.task, event.question);
   if (keys_.ask(event.task, event.question)) return;
   server_.send_answer(event.task, {.id = event.question.id,
                                    .said = {},

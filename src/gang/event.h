@@ -99,7 +99,8 @@ using SessionLost = OfAttempt<"session_lost">;
 
 using Reattached = OfAttempt<"reattached">;
 
-// An observer has written output or used its CPU.
+// An observer has written output or used its CPU, or a task that has a place has got more of what
+// the job brings there.
 using Progress = OfAttempt<"progress">;
 
 // Somebody asked for the end of the job: "Ctrl-C", "gangrun kill by ana".

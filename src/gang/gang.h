@@ -272,6 +272,7 @@ class Gang {
   void hurry();
   [[nodiscard]] bool in_grace(const Task& task) const;
   [[nodiscard]] bool prolongs_grace(const Task& task) const;
+  [[nodiscard]] static bool prolongs_roll_call(const Task& task);
   [[nodiscard]] std::chrono::milliseconds grace_left(const Task& task) const;
   [[nodiscard]] std::string gathering_words() const;
   [[nodiscard]] std::optional<base::Instant> shown_limit(base::Instant now) const;

@@ -239,11 +239,6 @@ std::optional<job::Cause> Gang::first_cause() const {
   return cause;
 }
 
-void Gang::on(const Progress& event) {
-  Task* task = current(event.task, event.attempt);
-  if (task != nullptr && prolongs_grace(*task)) set_deadline(*task, now_ + task->grace);
-}
-
 void Gang::on(const StopRequested& event) {
   if (stage_ == Stage::kNew) {
     stage_ = Stage::kFinished;

@@ -24,7 +24,7 @@ bool Gang::matters(const Event& event, base::Instant now) const {
           [&](const Progress& progress) {
             const Task* task = find(progress.task);
             return has_begun && task != nullptr && task->attempt == progress.attempt &&
-                   prolongs_grace(*task);
+                   (prolongs_grace(*task) || prolongs_roll_call(*task));
           },
       },
       event);

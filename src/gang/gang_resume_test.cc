@@ -155,6 +155,10 @@ TEST(GangMattersTest, OnlyWhatIsDueOrProlongsAGrace) {
   EXPECT_FALSE(matters(TimePassed{}));
   EXPECT_FALSE(matters(Allocated{job::kWorker0, 1, "host"}));
   EXPECT_TRUE(matters(Begin{}));
+  driver.step(Begin{});
+  EXPECT_FALSE(matters(progress));
+  driver.allocated(job::kEvaluator);
+  EXPECT_TRUE(matters(progress)) << "it may get what the job brings";
   driver.run_all();
   EXPECT_FALSE(matters(TimePassed{}));
   EXPECT_FALSE(matters(progress));

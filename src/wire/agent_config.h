@@ -51,6 +51,8 @@ struct AgentConfig {
   bool in_pod = false;
   // Whether the master has no use for the task's lines but the last one: they come another way.
   bool sends_last_line_only = false;
+  // Whether the agent fetches the job's files from its master before the task's first run.
+  bool fetches_files = false;
   // The GPUs that are this task's alone; absent where who starts the agent gives none out.
   std::optional<job::Gpus> gpus;
 
@@ -65,7 +67,7 @@ struct AgentConfig {
                       base::row_if_set("words_file", &AgentConfig::words_file),
                       base::row("wanted_port", &AgentConfig::wanted_port),
                       GANGRUN_EACH(base::row_if_set, AgentConfig, place_tells_end, is_fed,
-                                   serves_tunnels, in_pod, sends_last_line_only),
+                                   serves_tunnels, in_pod, sends_last_line_only, fetches_files),
                       base::row("gpus", &AgentConfig::gpus));
   }
   // Whether the job has the task.

@@ -116,6 +116,60 @@ struct OutputsKept {
   friend bool operator==(const OutputsKept&, const OutputsKept&) = default;
 };
 
+// To the master: where the agent's copy of the job's files has come to, asked before the first run
+// of its task, which is at its place only then. The files are one stream, in the order of the
+// master's list. The answer is a FilesPart with what follows; one without pieces says that all is
+// there. A new session goes on where the last one was. A refusal says that the agent will not get
+// them, and why.
+inline constexpr std::string_view kFilesKind = "files";
+
+struct FilesWanted {
+  std::int64_t file = 0;    // so many are whole
+  std::int64_t offset = 0;  // so many bytes of the next one are there
+  std::int64_t room = 1;    // for so many bytes
+  std::string failed{};     // the agent gives up, and why: it is not given more
+
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("file", &FilesWanted::file, kNumberForm),
+        base::row("offset", &FilesWanted::offset, kNumberForm),
+        base::row("room", &FilesWanted::room, base::Range{1, kMaxResultPartBytes}),
+        base::row_if_set("failed", &FilesWanted::failed, base::Bytes{kMaxReasonBytes, true}));
+  }
+
+  friend bool operator==(const FilesWanted&, const FilesWanted&) = default;
+};
+
+// A file that begins, or more of the file before it.
+struct FilePiece {
+  std::string name{};  // relative to the working folder; empty: more of the file
+  std::int64_t size = 0;
+  bool is_executable = false;
+  std::string digest{};  // SHA-256 of the whole file, where it begins
+  std::string bytes{};
+
+  static constexpr auto rows() {
+    return std::tuple(base::row_if_set("name", &FilePiece::name, base::Bytes{kMaxOutputNameBytes}),
+                      base::row_if_set("size", &FilePiece::size, kNumberForm),
+                      base::row_if_set("is_executable", &FilePiece::is_executable),
+                      base::row_if_set("digest", &FilePiece::digest, Fingerprint{}),
+                      base::row_if_set("bytes", &FilePiece::bytes, base::Hex{kMaxResultPartBytes}));
+  }
+
+  friend bool operator==(const FilePiece&, const FilePiece&) = default;
+};
+
+struct FilesPart {
+  std::vector<FilePiece> pieces{};
+
+  static constexpr auto rows() {
+    return std::tuple(
+        base::row("pieces", &FilesPart::pieces, base::ListOf<base::Plain>{kMaxOutputPieces, {}}));
+  }
+
+  friend bool operator==(const FilesPart&, const FilesPart&) = default;
+};
+
 // To an agent: new tokens of the place in place of those that the task was started with, as a token
 // file of Hadoop (docs/secure-clusters.md). The file that the user's process knows gets it.
 inline constexpr std::string_view kTokensKind = "tokens";

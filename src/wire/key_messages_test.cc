@@ -39,6 +39,8 @@ TEST(KeyMessagesTest, AreInTheFuzzersCorpus) {
   base::expect_sample_in_corpus("keys/message_result", "\x04", base::sample_of<ResultPart>());
   base::expect_sample_in_corpus("keys/message_tokens", "\x05", base::sample_of<Tokens>());
   base::expect_sample_in_corpus("keys/message_outputs", "\x06", base::sample_of<OutputsPart>());
+  base::expect_sample_in_corpus("keys/message_files", "\x07", base::sample_of<FilesWanted>());
+  base::expect_sample_in_corpus("keys/message_files_said", "\x08", base::sample_of<FilesPart>());
 }
 
 TEST(KeyMessagesTest, AllComeBack) {

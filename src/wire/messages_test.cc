@@ -165,6 +165,9 @@ TEST(MessagesTest, AreInTheDocumentAndTheFuzzersCorpus) {
        {std::string(kOutputsKind), base::members_of<OutputsPart>()},
        {"outputs, a piece", base::members_of<OutputPiece>()},
        {"outputs, kept", base::members_of<OutputsKept>()},
+       {std::string(kFilesKind), base::members_of<FilesWanted>()},
+       {"files, said", base::members_of<FilesPart>()},
+       {"files, a piece", base::members_of<FilePiece>()},
        {std::string(cluster::kNotice), base::members_of<cluster::Notice>()},
        {std::string(kTokensKind), base::members_of<Tokens>()},
        {"control, said", base::members_of<ControlAnswer>()}});

@@ -134,6 +134,12 @@ def test_arguments_that_one_config_map_does_not_hold_arrive(in_pods):
     assert run.result == 2 << 20
 
 
+def test_files_that_no_config_maps_hold_arrive(in_pods):
+    in_pods.jobs.write("large.bin", "x" * (66 << 20))
+    run = in_pods(2, size_of, args=("large.bin",), files=["large.bin"])
+    assert run.results == {f"worker:{index}": 66 << 20 for index in (0, 1)}
+
+
 def test_ctrl_c_in_the_caller_ends_the_pods(in_pods):
     pressed = []
 

@@ -16,6 +16,8 @@
 #include "client/prepare.h"
 #include "client/run_session.h"
 #include "client/sites.h"
+#include "client/transfer_progress.h"
+#include "cluster/fetched_files.h"
 #include "host/job_folder.h"
 #include "jobfile/shipped_files.h"
 #include "jobfile/yaml_json.h"
@@ -25,6 +27,7 @@
 #include "kubernetes/commands/first_pods.h"
 #include "kubernetes/commands/kubernetes_access.h"
 #include "kubernetes/commands/pods_backend.h"
+#include "kubernetes/pods/agent_files.h"
 #include "kubernetes/pods/job_pods.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/where_pods_work.h"
@@ -38,6 +41,8 @@ using base::Json;
 using base::Result;
 
 constexpr std::string_view kHidden = "(hidden)";
+// The reading of a smaller file takes no time that people notice.
+constexpr std::uint64_t kShownBytes = std::uint64_t{64} << 20U;
 // A dry run does not wait long for a cluster that may be out of reach here.
 constexpr std::chrono::seconds kTrialLimit(5);
 
@@ -96,6 +101,7 @@ Result<PodsPlan> plan_of(KubernetesLaunch launch, const client::RunOptions& opti
   input.spec = launch.spec;
   input.name_space = access.name_space;
   input.files = std::move(launch.files);
+  input.fetched = std::move(launch.fetched);
   input.names = std::move(launch.names);
   const pods::GangScheduling wanted = pods::kubernetes_of(launch.spec).gang_scheduling;
   input.gang_scheduling =
@@ -139,10 +145,42 @@ void tell_of_pods(const pods::Manifests& manifests, const client::RunOptions& op
                   client::Context& context) {
   context.console.error(pods::where_pods_work(manifests));
   context.console.error(pods::how_agents_come(manifests));
+  const std::string files = pods::how_files_come(manifests.input());
+  if (!files.empty()) context.console.error(files);
   if (manifests.input().agents) return;
   context.console.error(pods::what_pods_lack());
   const std::string begin = options.detach ? "" : pods::when_pods_begin(manifests);
   if (!begin.empty()) context.console.error(begin);
+}
+
+Result<std::shared_ptr<const cluster::FetchedFiles>> fetched_files(const base::FileTree& tree) {
+  auto files = std::make_shared<cluster::FetchedFiles>();
+  for (const auto& [name, entry] : tree.entries()) {
+    if (entry.is_folder) continue;
+    // Below a folder it may be any bytes, and agents hear of it as text.
+    GANGRUN_TRY(jobfile::check_file_name(name));
+    GANGRUN_ASSIGN(auto file, cluster::look_at(name, entry.path, entry.is_program));
+    files->push_back(std::move(file));
+  }
+  return std::shared_ptr<const cluster::FetchedFiles>(std::move(files));
+}
+
+// Agents check what they fetch by the digests, whenever that is.
+Result<> take_digests(pods::ManifestInput& input, const client::RunOptions& options,
+                      client::Context& context) {
+  if (!input.fetched) return {};
+  using Form = client::TransferProgress::Form;
+  client::TransferProgress progress(
+      context.console, "read",
+      options.display.json
+          ? Form::kNone
+          : client::TransferProgress::form_for(context.console, options.display.quiet));
+  const auto show = [&progress](const cluster::FetchedFile& file, std::uint64_t read) {
+    if (file.size >= kShownBytes) progress.show(file.name, read, file.size);
+  };
+  GANGRUN_ASSIGN(auto files, pods::with_digests(*input.fetched, show));
+  input.fetched = std::make_shared<const cluster::FetchedFiles>(std::move(files));
+  return {};
 }
 
 }  // namespace
@@ -164,8 +202,7 @@ Result<pods::AgentPods> agent_pods(const job::JobSpec& spec, const client::Conte
   return pods::AgentPods{.source = pods::by_config_maps(std::move(parts))};
 }
 
-Result<std::vector<pods::CarriedFile>> carried_files(const job::JobSpec& spec,
-                                                     const client::Context& context) {
+Result<JobFiles> job_files(const job::JobSpec& spec, const client::Context& context) {
   GANGRUN_ASSIGN(const auto shipped, jobfile::shipped_files(spec, context.folder, client::kind_of));
   if (!shipped.there.empty()) {
     return base::invalid_argument(
@@ -186,12 +223,18 @@ Result<std::vector<pods::CarriedFile>> carried_files(const job::JobSpec& spec,
     count += entry.is_folder ? 0 : 1;
     bytes += entry.size;
   }
-  GANGRUN_TRY(pods::check_carried(count, bytes));
-  std::vector<pods::CarriedFile> files;
+  JobFiles files;
+  const auto carried = pods::check_carried(count, bytes);
+  if (!carried.ok() && pods::has_agents(spec)) {
+    GANGRUN_TRY(pods::check_fetched(count, bytes));
+    GANGRUN_ASSIGN(files.fetched, fetched_files(tree));
+    return files;
+  }
+  GANGRUN_TRY(carried);
   for (const auto& [name, entry] : tree.entries()) {
     if (entry.is_folder) continue;
     GANGRUN_ASSIGN(std::string content, base::read_file(entry.path, pods::kMaxCarriedBytes));
-    files.push_back({name, std::move(content), entry.is_program});
+    files.carried.push_back({name, std::move(content), entry.is_program});
   }
   return files;
 }
@@ -201,9 +244,10 @@ client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunO
   const auto refuse = [&context, reworded = launch.reworded](const base::Error& error) {
     return client::fail(context, reworded ? reworded(error) : error, client::ExitStatus::kBadInput);
   };
-  auto carried = carried_files(launch.spec, context);
-  if (!carried.ok()) return refuse(carried.error());
-  std::move(carried->begin(), carried->end(), std::back_inserter(launch.files));
+  auto files = job_files(launch.spec, context);
+  if (!files.ok()) return refuse(files.error());
+  std::move(files->carried.begin(), files->carried.end(), std::back_inserter(launch.files));
+  launch.fetched = std::move(files->fetched);
   auto plan = plan_of(std::move(launch), options, context);
   if (!plan.ok()) return refuse(plan.error());
   {
@@ -223,6 +267,8 @@ client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunO
       return show_manifests(*manifests, options, context);
     }
   }
+  const auto digests = take_digests(plan->manifests, options, context);
+  if (!digests.ok()) return refuse(digests.error());
   if (options.detach) return run_detached_pods(std::move(*plan), options, context);
   plan->run.backend = std::make_unique<PodsBackend>(std::move(plan->access),
                                                     std::move(plan->manifests), plan->run.home);

@@ -6,9 +6,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/format.h"
 #include "client/test_context.h"
+#include "kubernetes/pods/kubernetes_options.h"
 
 namespace gangrun::kubernetes::commands {
 namespace {
@@ -17,11 +22,13 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 struct CarriedFolders : testing::Test {
-  base::Result<std::vector<pods::CarriedFile>> carry(std::vector<std::string> files) {
+  base::Result<JobFiles> carry(std::vector<std::string> files,
+                               std::optional<pods::AgentsBy> agents = {}) {
     job::JobSpec spec;
     spec.on = "kubernetes";
     spec.files = std::move(files);
-    return carried_files(spec, test.context());
+    pods::edit_kubernetes(spec).agents = agents;
+    return job_files(spec, test.context());
   }
   void make(const std::string& name, std::uintmax_t size) {
     const fs::path path = fs::path(test.folder()) / name;
@@ -38,10 +45,11 @@ TEST_F(CarriedFolders, BringWhatIsInThem) {
   make("y", 1);
   const auto files = carry({"y", "a"});
   ASSERT_TRUE(files.ok()) << files.error().message;
-  ASSERT_EQ(files->size(), 2U);
-  EXPECT_EQ((*files)[0].path, "a/deep/x");
-  EXPECT_EQ((*files)[0].content, std::string(3, '\0'));
-  EXPECT_EQ((*files)[1].path, "y");
+  ASSERT_EQ(files->carried.size(), 2U);
+  EXPECT_EQ(files->carried[0].path, "a/deep/x");
+  EXPECT_EQ(files->carried[0].content, std::string(3, '\0'));
+  EXPECT_EQ(files->carried[1].path, "y");
+  EXPECT_EQ(files->fetched, nullptr);
 }
 
 // Each folder had limits of its own, and all were in memory before anybody counted.
@@ -59,6 +67,48 @@ TEST_F(CarriedFolders, HaveTheLimitsOfTheJobTogether) {
   const auto many = carry({"c", "d"});
   ASSERT_FALSE(many.ok());
   EXPECT_THAT(many.error().message, HasSubstr("300 files are more than the 200"));
+}
+
+TEST_F(CarriedFolders, GoByConfigMapsWithAgentsTooWhereThereIsRoom) {
+  make("a/x", 1);
+  const auto files = carry({"a"}, pods::AgentsBy::kConfigMaps);
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  EXPECT_EQ(files->carried.size(), 1U);
+  EXPECT_EQ(files->fetched, nullptr);
+}
+
+TEST_F(CarriedFolders, AreFetchedByAgentsAllOfThemWhereThereIsNoRoom) {
+  constexpr std::uintmax_t kMib = std::uintmax_t{1} << 20U;
+  make("a/large", 65 * kMib);
+  make("small", 1);
+  for (int i = 0; i < 250; ++i) make(base::format("c/{}", i), 0);
+  for (const pods::AgentsBy by : {pods::AgentsBy::kConfigMaps, pods::AgentsBy::kImage}) {
+    const auto large = carry({"a", "small"}, by);
+    ASSERT_TRUE(large.ok()) << large.error().message;
+    EXPECT_TRUE(large->carried.empty());
+    ASSERT_NE(large->fetched, nullptr);
+    ASSERT_EQ(large->fetched->size(), 2U);
+    EXPECT_EQ(large->fetched->front().name, "a/large");
+    EXPECT_EQ(large->fetched->front().size, 65 * kMib);
+    EXPECT_EQ(large->fetched->back().name, "small");
+  }
+  EXPECT_EQ(carry({"c"}, pods::AgentsBy::kImage)->fetched->size(), 250U);
+}
+
+TEST_F(CarriedFolders, HaveALimitForAgentsToo) {
+  constexpr std::uintmax_t kMib = std::uintmax_t{1} << 20U;
+  make("a/large", 17 * 1024 * kMib);
+  const auto large = carry({"a"}, pods::AgentsBy::kConfigMaps);
+  ASSERT_FALSE(large.ok());
+  EXPECT_THAT(large.error().message, HasSubstr("17 GiB together are more than the 16 GiB"));
+}
+
+TEST_F(CarriedFolders, ANameThatIsNoTextIsRefusedWhereAgentsFetchIt) {
+  make("a/large", std::uintmax_t{65} << 20U);
+  make("a/\xff", 1);
+  const auto odd = carry({"a"}, pods::AgentsBy::kConfigMaps);
+  ASSERT_FALSE(odd.ok());
+  EXPECT_THAT(odd.error().message, HasSubstr("cannot be a name in the tasks' folder"));
 }
 
 TEST_F(CarriedFolders, WhatIsNoFileIsNamed) {

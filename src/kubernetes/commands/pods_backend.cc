@@ -8,6 +8,7 @@
 #include "kubernetes/commands/kubernetes_access.h"
 #include "kubernetes/commands/kubernetes_checks.h"
 #include "kubernetes/commands/unpacking.h"
+#include "kubernetes/pods/agent_files.h"
 #include "kubernetes/pods/errands.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/kubernetes_tasks.h"
@@ -57,6 +58,7 @@ Result<host::MadeTasks> PodsBackend::make_tasks(const host::BackendInput& input)
   GANGRUN_ASSIGN(auto manifests, pods::Manifests::make(std::move(own)));
   std::vector<std::string> remarks = host::remarks_of(input.launch);
   remarks.push_back(pods::where_pods_work(manifests));
+  if (manifests_.fetched) remarks.push_back(pods::how_files_come(manifests_));
   host::MadeTasks made = manifests.input().agents ? make_agents(input, std::move(manifests))
                                                   : make_pods(input, std::move(manifests));
   made.remarks = std::move(remarks);
@@ -92,6 +94,7 @@ host::MadeTasks PodsBackend::make_agents(const host::BackendInput& input,
   options.launch.lines = agents::LinesFor::kLogFolder;
   options.records.output_folder = input.folder.paths().outputs();
   options.keep_outputs = true;
+  options.files = manifests_.fetched;
   return {.tasks = std::make_unique<agents::Agents>(input.ground.loop, input.ground.clock,
                                                     input.ground.logger, input.ground.server,
                                                     std::move(launcher), std::move(options)),

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/format.h"
+#include "kubernetes/pods/agent_files.h"
 #include "kubernetes/pods/gang_scheduling.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_template.h"
@@ -117,6 +118,7 @@ Result<Manifests> Manifests::make(ManifestInput input) {
   GANGRUN_TRY(check_names(input));
   GANGRUN_TRY(check_templates(input));
   GANGRUN_TRY(check_gang_scheduling(input));
+  GANGRUN_TRY(check_fetched(input));
   GANGRUN_ASSIGN(CarriedLayout layout, lay_out(input));
   return Manifests(std::move(input), std::move(layout));
 }

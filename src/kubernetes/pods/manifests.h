@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "cluster/fetched_files.h"
 #include "job/cluster_spec.h"
 #include "job/spec.h"
 #include "job/task_id.h"
@@ -60,6 +62,8 @@ struct ManifestInput {
   ManifestNames names;
   // None: the pods run the tasks' commands themselves.
   std::optional<AgentPods> agents{};
+  // The agents fetch these beside `files`; null: nothing.
+  std::shared_ptr<const cluster::FetchedFiles> fetched{};
 };
 
 // Every object that a job is made of, as the API server takes it (apiVersion, kind, metadata with

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/format.h"
+#include "kubernetes/pods/agent_files.h"
 #include "kubernetes/pods/gang_scheduling.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests.h"
@@ -42,9 +43,9 @@ struct Part {
     return input.spec.outputs_of(task_spec).value_or(std::vector<std::string>());
   }
   [[nodiscard]] bool has_working_folder() const {
-    return !outputs().empty() || std::ranges::any_of(input.files, [](const CarriedFile& file) {
-      return !file.path.starts_with('/');
-    });
+    return input.fetched || !outputs().empty() ||
+           std::ranges::any_of(input.files,
+                               [](const CarriedFile& file) { return !file.path.starts_with('/'); });
   }
 };
 
@@ -390,6 +391,9 @@ Json Manifests::pod(const job::TaskId& task, const PodRun& run, const Owner& own
   merge_pod(pod, {{"metadata", metadata_of_pod(part, run, owner)},
                   {"spec", spec_of(part, carried, run)}});
   add_helpers(part, carried, pod);
+  if (input_.fetched) {
+    ask_for_storage(cluster::bytes_of(*input_.fetched), task_container(pod), pod);
+  }
   name_default_container(pod);
   join_gang(input_, task, pod);
   return pod;
