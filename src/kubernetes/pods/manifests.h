@@ -27,6 +27,8 @@ inline constexpr const char* kJobLabel = "gangrun/job";
 inline constexpr const char* kTaskLabel = "gangrun/task";        // "worker-3"
 inline constexpr const char* kTypeLabel = "gangrun/type";        // "worker"
 inline constexpr const char* kAttemptLabel = "gangrun/attempt";  // of the task's runs
+// The number of the master in a pod that has made it.
+inline constexpr const char* kMadeByLabel = "gangrun/made-by";
 // The folder in which the tasks' commands begin when files with relative paths are carried or
 // outputs are kept.
 inline constexpr const char* kWorkingFolder = "/gangrun/work";

@@ -7,6 +7,7 @@
 #include "kubernetes/pods/gang_scheduling.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests.h"
+#include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_template.h"
 #include "kubernetes/pods/secrets.h"
@@ -26,6 +27,16 @@ constexpr const char* kHelperVcoresLimit = "1";
 constexpr const char* kHelperMemoryLimit = "256Mi";
 constexpr const char* kStorage = "ephemeral-storage";
 constexpr const char* kHelperStorage = "256Mi";
+// The master's, where the job says nothing of them.
+constexpr std::int64_t kMasterMemoryMib = 256;
+constexpr std::int64_t kMasterKibPerTask = 24;
+constexpr std::int64_t kKibInMib = 1024;
+constexpr const char* kMasterVcores = "100m";
+constexpr std::int64_t kMasterStorageMib = 256;
+constexpr std::int64_t kOutputsMib = 1024;  // of a task, where they have no limit
+constexpr std::chrono::seconds kMasterGrace{10};
+// How long its node may be silent before another one is made elsewhere.
+constexpr std::chrono::seconds kMasterNodeLoss{15};
 // The longest time of a job that has no limit of its own; a pod cannot be without one.
 constexpr std::chrono::seconds kLongestJob = std::chrono::hours(7 * 24);
 
@@ -289,6 +300,8 @@ Json metadata_of_pod(const Part& part, const PodRun& run, const Owner& owner) {
   labels[kTaskLabel] = base::format("{}-{}", part.task.type, part.task.index);
   labels[kTypeLabel] = part.task.type;
   for (const auto& [key, value] : part.options().labels) labels[key] = value;
+  const int master = part.input.agents ? part.input.agents->master_number : 0;
+  if (master > 0) labels[kMadeByLabel] = base::format("{}", master);
   if (part.input.names.has_service_per_task) labels["app"] = name;
   return metadata;
 }
@@ -380,6 +393,62 @@ void name_default_container(Json& pod) {
     annotations[kDefaultContainer] = task_container(pod);
 }
 
+// A pod of ours, which goes where the part's task may. Its container is as that of the task in
+// image and rights, and has `own`; `account` is said over what tasks have.
+Json pod_beside(const Part& part, Json spec, const Json& account, const char* name,
+                const Json& own) {
+  Json pod = part.from;
+  // That of the task, as far as ours is like it.
+  Json beside = {{"name", task_container(part.from)}, {"resources", resources_of(part)}};
+  put_image(part, beside);
+  merge_pod(pod, {{"spec", {{"containers", Json::array({beside})}}}});
+  beside = *find_container(pod, task_container(pod));
+  for (const char* of_task :
+       {"containers", "initContainers", "volumes", "resourceClaims", "resources"}) {
+    pod["spec"].erase(of_task);
+  }
+  put_access(part, spec);
+  spec.update(account);
+  put_placement(part, spec);
+  spec["containers"].push_back(helper(name, beside.at("image").get<std::string>(), own, beside));
+  merge_pod(pod, {{"spec", std::move(spec)}});
+  return pod;
+}
+
+// It is charged for all tasks, and for their outputs until they are fetched. Limits of the kinds
+// that it has are as high.
+void put_master_resources(const Part& part, Json& resources) {
+  const job::JobSpec& spec = part.input.spec;
+  const auto tasks = static_cast<std::int64_t>(spec.task_ids().size());
+  const job::Resources& own = part.options().master.resources;
+  const std::int64_t mib = own.memory_mib > 0
+                               ? own.memory_mib
+                               : kMasterMemoryMib + tasks * kMasterKibPerTask / kKibInMib;
+  const std::string vcores = own.vcores > 0 ? base::format("{}", own.vcores) : kMasterVcores;
+  resources["requests"]["memory"] = mebibytes(mib);
+  resources["requests"]["cpu"] = vcores;
+  if (!resources.contains("limits")) return;
+  Json& limits = resources["limits"];
+  if (limits.contains("memory")) limits["memory"] = mebibytes(mib);
+  if (limits.contains("cpu") && own.vcores > 0) limits["cpu"] = vcores;
+  if (!limits.contains(kStorage)) return;
+  const std::int64_t of_outputs =
+      part.outputs().empty() ? 0 : tasks * spec.outputs_limit_mib.value_or(kOutputsMib);
+  resources["requests"][kStorage] = limits[kStorage] = mebibytes(kMasterStorageMib + of_outputs);
+}
+
+// A cluster waits 5 minutes for a node that is silent, with which a master would be away.
+Json brief_losses() {
+  Json tolerations = Json::array();
+  for (const char* key : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
+    tolerations.push_back({{"key", key},
+                           {"operator", "Exists"},
+                           {"effect", "NoExecute"},
+                           {"tolerationSeconds", kMasterNodeLoss.count()}});
+  }
+  return tolerations;
+}
+
 }  // namespace
 
 std::string without_references(std::string_view text) {
@@ -413,31 +482,38 @@ Json Manifests::pod(const job::TaskId& task, const PodRun& run, const Owner& own
 
 Json Manifests::relay(const PodRun& run, const Owner& owner) const {
   const job::TaskSpec& first = input_.spec.tasks.front();
-  Json pod = template_of(input_.spec, first);
-  const Json from = pod;
+  const Json from = template_of(input_.spec, first);
   const Json* found = find_container(from, task_container(from));
   const Json none = Json::object();
   const Part part{input_, hosts_, first, {first.type, 0}, from, found == nullptr ? none : *found};
-  // That of the task, as far as the relay's is like it.
-  Json beside = {{"name", task_container(from)}, {"resources", resources_of(part)}};
-  put_image(part, beside);
-  merge_pod(pod, {{"spec", {{"containers", Json::array({beside})}}}});
-  beside = *find_container(pod, task_container(pod));
-  for (const char* of_task :
-       {"containers", "initContainers", "volumes", "resourceClaims", "resources"}) {
-    pod["spec"].erase(of_task);
-  }
-  Json spec = {{"restartPolicy", "Never"}, {"terminationGracePeriodSeconds", 1}};
-  put_access(part, spec);
-  // It has no rights, whatever those of the tasks are.
-  spec["automountServiceAccountToken"] = false;
-  put_placement(part, spec);
-  spec["containers"].push_back(helper(kRelayContainer, beside.at("image").get<std::string>(),
-                                      relay_container(*input_.agents), beside));
-  spec["volumes"] = agent_volumes(input_, *input_.agents);
-  merge_pod(pod, {{"metadata", metadata_of_any(part, relay_name(input_), run, owner)},
-                  {"spec", std::move(spec)}});
+  Json pod = pod_beside(part, {{"restartPolicy", "Never"}, {"terminationGracePeriodSeconds", 1}},
+                        // It has no rights, whatever those of the tasks are.
+                        {{"automountServiceAccountToken", false}}, kRelayContainer,
+                        relay_container(*input_.agents));
+  pod["spec"]["volumes"] = agent_volumes(input_, *input_.agents);
+  merge_pod(pod, {{"metadata", metadata_of_any(part, relay_name(input_), run, owner)}});
   return pod;
+}
+
+Json Manifests::master_template() const {
+  const job::TaskSpec& first = input_.spec.tasks.front();
+  const Json from = template_of(input_.spec, first);
+  const Json* found = find_container(from, task_container(from));
+  const Json none = Json::object();
+  const Part part{input_, hosts_, first, {first.type, 0}, from, found == nullptr ? none : *found};
+  Json pod = pod_beside(
+      part,
+      {{"restartPolicy", "OnFailure"}, {"terminationGracePeriodSeconds", kMasterGrace.count()}},
+      {{"serviceAccountName", part.options().master.service_account},
+       {"automountServiceAccountToken", true}},
+      kMasterContainer, master_container(*input_.agents));
+  put_master_resources(part, pod["spec"]["containers"][0]["resources"]);
+  pod["spec"]["volumes"] = master_volumes(input_, *input_.agents);
+  Json metadata = {{"labels", metadata_of(input_, {}, nullptr).at("labels")}};
+  metadata["labels"][kMasterLabel] = "1";
+  if (!part.options().annotations.empty()) metadata["annotations"] = part.options().annotations;
+  merge_pod(pod, {{"metadata", std::move(metadata)}, {"spec", {{"tolerations", brief_losses()}}}});
+  return {{"metadata", pod["metadata"]}, {"spec", pod["spec"]}};
 }
 
 }  // namespace gangrun::kubernetes::pods
