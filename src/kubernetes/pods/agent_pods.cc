@@ -25,6 +25,7 @@ constexpr const char* kRunFolder = "/gangrun/run";
 constexpr const char* kProgram = "gangrun-agent";
 // As tools/packing/image.py puts it.
 constexpr const char* kProgramOfImage = "/gangrun-agent";
+constexpr const char* kCopyContainer = "gangrun-agent";
 constexpr const char* kTerminationMessages = "FallbackToLogsOnError";
 // Containers run as any user, and only those of the job's pods have the volume.
 constexpr int kReadableByAll = 0444;
@@ -91,12 +92,17 @@ AgentSource by_config_maps(AgentParts parts) {
 }
 
 AgentSource by_image(const std::string& image) {
+  // Its limits are its requests: a pod whose other containers have it so stays of the class
+  // Guaranteed.
+  const Json amounts = {{"cpu", "100m"}, {"memory", "64Mi"}};
   const Json copier = {
+      {"name", kCopyContainer},
       {"image", image},
       {"command", Json::array({kProgramOfImage, "copy-to", kAgentFolder, GANGRUN_VERSION})},
       {"volumeMounts", Json::array({Json{{"name", kAgentVolume}, {"mountPath", kAgentFolder}}})},
       // It says that it is of another version.
-      {"terminationMessagePolicy", kTerminationMessages}};
+      {"terminationMessagePolicy", kTerminationMessages},
+      {"resources", {{"requests", amounts}, {"limits", amounts}}}};
   return {.volume = {{"name", kAgentVolume}, {"emptyDir", Json::object()}},
           .task = {{"command", Json::array({base::format("{}/{}", kAgentFolder, kProgram)})}},
           .relay = {{"image", image}, {"command", Json::array({kProgramOfImage})}},

@@ -35,7 +35,7 @@ struct AgentSource {
   // The parts of containers that run the agent of a task, or the relay: how their commands begin.
   base::Json task{};
   base::Json relay{};
-  // The part of a container that comes before those and fills the volume.
+  // A container that comes before those and fills the volume.
   std::optional<base::Json> copier{};
   std::shared_ptr<const AgentParts> maps{};  // that are made first; null: none
   std::string needs{};                       // the end of a sentence, for users

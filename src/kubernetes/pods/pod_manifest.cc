@@ -20,7 +20,6 @@ using base::Json;
 constexpr const char* kWorkVolume = "gangrun-work";
 constexpr const char* kNoticeVolume = "gangrun-notice";
 constexpr const char* kSharedMemoryVolume = "gangrun-shm";
-constexpr const char* kCopyContainer = "gangrun-agent";
 constexpr std::string_view kSharedMemoryFolder = "/dev/shm";
 // The limits of a container of ours, if the task's has a limit: a quota that asks for one asks all.
 constexpr const char* kHelperVcoresLimit = "1";
@@ -306,18 +305,16 @@ Json metadata_of_pod(const Part& part, const PodRun& run, const Owner& owner) {
   return metadata;
 }
 
-// Nodes need not count it, so a container of ours asks for it only where the task's does.
-void put_storage(const Json& beside, Json& container) {
+// A container of ours beside the task's has no more rights than that. It asks for storage only
+// where that does: nodes need not count it.
+Json as_task(const Json& beside, Json container) {
   for (const char* kind : {"requests", "limits"}) {
     if (says(beside, kind, kStorage)) container["resources"][kind][kStorage] = kHelperStorage;
   }
-}
-
-// A container of ours beside the task's has no more rights than that.
-void put_rights(const Json& beside, Json& container) {
   for (const char* key : {"imagePullPolicy", "securityContext"}) {
     if (beside.contains(key)) container[key] = beside.at(key);
   }
+  return container;
 }
 
 Json by_shell(const std::string& line, Json mounts) {
@@ -333,20 +330,7 @@ Json helper(const char* name, const std::string& image, const Json& own, const J
   if (says(beside, "limits", "memory")) {
     container["resources"]["limits"]["memory"] = kHelperMemoryLimit;
   }
-  put_storage(beside, container);
-  put_rights(beside, container);
-  return container;
-}
-
-// Its limits are its requests: a pod whose other containers have it so stays of the class
-// Guaranteed.
-Json agent_copier(Json container, const Json& beside) {
-  const Json amounts = {{"cpu", "100m"}, {"memory", "64Mi"}};
-  container["name"] = kCopyContainer;
-  container["resources"] = {{"requests", amounts}, {"limits", amounts}};
-  put_storage(beside, container);
-  put_rights(beside, container);
-  return container;
+  return as_task(beside, std::move(container));
 }
 
 // Waits as long as a client may want the outputs.
@@ -364,7 +348,7 @@ void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
   Json& spec = pod["spec"];
   // Before others of ours, which may run the agent.
   if (part.input.agents && part.input.agents->source.copier) {
-    spec["initContainers"].push_back(agent_copier(*part.input.agents->source.copier, beside));
+    spec["initContainers"].push_back(as_task(beside, *part.input.agents->source.copier));
   }
   if (!carried.joined.empty()) {
     // An agent needs no shell of the image.
