@@ -30,7 +30,8 @@ void add_each(std::vector<Right>& rights, const std::vector<std::string>& verbs,
   for (const std::string& verb : verbs) rights.push_back({verb, group, resource, subresource});
 }
 
-void add_scheduling(std::vector<Right>& rights, GangScheduling scheduling) {
+void add_scheduling(const job::JobSpec& spec, std::vector<Right>& rights) {
+  const GangScheduling scheduling = kubernetes_of(spec).gang_scheduling;
   if (scheduling == GangScheduling::kVolcano) {
     rights.push_back({"create", "scheduling.volcano.sh", "podgroups"});
   }
@@ -89,7 +90,7 @@ Json access_review(const Right& right, const std::string& name_space) {
           {"spec", {{"resourceAttributes", access_attributes(right, name_space)}}}};
 }
 
-std::vector<Right> client_rights(const job::JobSpec& spec, GangScheduling scheduling) {
+std::vector<Right> client_rights(const job::JobSpec& spec) {
   std::vector<Right> rights = {
       {"create", "batch", "jobs"},  {"get", "batch", "jobs"},   {"patch", "batch", "jobs"},
       {"delete", "batch", "jobs"},  {"create", "", "services"}, {"list", "", "services"},
@@ -106,11 +107,11 @@ std::vector<Right> client_rights(const job::JobSpec& spec, GangScheduling schedu
     add_each(rights, {"get", "patch"}, "", "configmaps");
   }
   if (has_agents(spec)) add_each(rights, {"get", "create"}, "", "pods", "portforward");
-  add_scheduling(rights, scheduling);
+  add_scheduling(spec, rights);
   return rights;
 }
 
-std::vector<Right> detached_client_rights(const job::JobSpec& /*spec*/, GangScheduling scheduling) {
+std::vector<Right> detached_client_rights(const job::JobSpec& spec) {
   std::vector<Right> rights;
   add_each(rights, {"create", "get", "patch", "delete"}, "batch", "jobs");
   add_each(rights, {"create"}, "", "services");
@@ -119,7 +120,7 @@ std::vector<Right> detached_client_rights(const job::JobSpec& /*spec*/, GangSche
   add_each(rights, {"get", "list"}, "", "pods");
   // As above: both for a WebSocket.
   add_each(rights, {"get", "create"}, "", "pods", "portforward");
-  add_scheduling(rights, scheduling);
+  add_scheduling(spec, rights);
   return rights;
 }
 

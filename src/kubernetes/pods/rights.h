@@ -28,10 +28,11 @@ base::Json access_attributes(const Right& right, const std::string& name_space);
 // The question whether who asks has it, as a SelfSubjectAccessReview.
 base::Json access_review(const Right& right, const std::string& name_space);
 
-// All that a client needs for the job (docs/kubernetes.md has them as a Role).
-std::vector<Right> client_rights(const job::JobSpec& spec, GangScheduling scheduling);
+// All that a client needs for the job (docs/kubernetes.md has them as a Role), with the scheduling
+// that it asks for: what the cluster has is known later.
+std::vector<Right> client_rights(const job::JobSpec& spec);
 // The same where a pod leads it.
-std::vector<Right> detached_client_rights(const job::JobSpec& spec, GangScheduling scheduling);
+std::vector<Right> detached_client_rights(const job::JobSpec& spec);
 // All that the account of the master's pod needs.
 std::vector<Right> master_rights(const job::JobSpec& spec);
 // A service account, a Role with these rights and what binds both, for `kubectl apply`. All are
