@@ -102,7 +102,7 @@ class Manifests {
                                const Owner& owner) const;
   // The pod of one run of the relay, where the job has agents. It goes where its first task may.
   [[nodiscard]] base::Json relay(const PodRun& run, const Owner& owner) const;
-  // The template of the master's pod, for a Job: metadata and spec (master_pod.h).
+  // The template of the master's pod, without what only that needs (master_pod.h).
   [[nodiscard]] base::Json master_template() const;
 
  private:

@@ -26,16 +26,6 @@ constexpr const char* kHelperVcoresLimit = "1";
 constexpr const char* kHelperMemoryLimit = "256Mi";
 constexpr const char* kStorage = "ephemeral-storage";
 constexpr const char* kHelperStorage = "256Mi";
-// The master's, where the job says nothing of them.
-constexpr std::int64_t kMasterMemoryMib = 256;
-constexpr std::int64_t kMasterKibPerTask = 24;
-constexpr std::int64_t kKibInMib = 1024;
-constexpr const char* kMasterVcores = "100m";
-constexpr std::int64_t kMasterStorageMib = 256;
-constexpr std::int64_t kOutputsMib = 1024;  // of a task, where they have no limit
-constexpr std::chrono::seconds kMasterGrace{10};
-// How long its node may be silent before another one is made elsewhere.
-constexpr std::chrono::seconds kMasterNodeLoss{15};
 // The longest time of a job that has no limit of its own; a pod cannot be without one.
 constexpr std::chrono::seconds kLongestJob = std::chrono::hours(7 * 24);
 
@@ -399,40 +389,6 @@ Json pod_beside(const Part& part, Json spec, const Json& account, const char* na
   return pod;
 }
 
-// It is charged for all tasks, and for their outputs until they are fetched. Limits of the kinds
-// that it has are as high.
-void put_master_resources(const Part& part, Json& resources) {
-  const job::JobSpec& spec = part.input.spec;
-  const auto tasks = static_cast<std::int64_t>(spec.task_ids().size());
-  const job::Resources& own = part.options().master.resources;
-  const std::int64_t mib = own.memory_mib > 0
-                               ? own.memory_mib
-                               : kMasterMemoryMib + tasks * kMasterKibPerTask / kKibInMib;
-  const std::string vcores = own.vcores > 0 ? base::format("{}", own.vcores) : kMasterVcores;
-  resources["requests"]["memory"] = mebibytes(mib);
-  resources["requests"]["cpu"] = vcores;
-  if (!resources.contains("limits")) return;
-  Json& limits = resources["limits"];
-  if (limits.contains("memory")) limits["memory"] = mebibytes(mib);
-  if (limits.contains("cpu") && own.vcores > 0) limits["cpu"] = vcores;
-  if (!limits.contains(kStorage)) return;
-  const std::int64_t of_outputs =
-      part.outputs().empty() ? 0 : tasks * spec.outputs_limit_mib.value_or(kOutputsMib);
-  resources["requests"][kStorage] = limits[kStorage] = mebibytes(kMasterStorageMib + of_outputs);
-}
-
-// A cluster waits 5 minutes for a node that is silent, with which a master would be away.
-Json brief_losses() {
-  Json tolerations = Json::array();
-  for (const char* key : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
-    tolerations.push_back({{"key", key},
-                           {"operator", "Exists"},
-                           {"effect", "NoExecute"},
-                           {"tolerationSeconds", kMasterNodeLoss.count()}});
-  }
-  return tolerations;
-}
-
 }  // namespace
 
 std::string without_references(std::string_view text) {
@@ -487,16 +443,15 @@ Json Manifests::master_template() const {
   const Part part{input_, hosts_, first, {first.type, 0}, from, found == nullptr ? none : *found};
   Json pod = pod_beside(
       part,
-      {{"restartPolicy", "OnFailure"}, {"terminationGracePeriodSeconds", kMasterGrace.count()}},
+      {{"restartPolicy", "OnFailure"}},
       {{"serviceAccountName", part.options().master.service_account},
        {"automountServiceAccountToken", true}},
       kMasterContainer, master_container(*input_.agents));
-  put_master_resources(part, pod["spec"]["containers"][0]["resources"]);
   pod["spec"]["volumes"] = master_volumes(input_, *input_.agents);
   Json metadata = {{"labels", metadata_of(input_, {}, nullptr).at("labels")}};
   metadata["labels"][kMasterLabel] = "1";
   if (!part.options().annotations.empty()) metadata["annotations"] = part.options().annotations;
-  merge_pod(pod, {{"metadata", std::move(metadata)}, {"spec", {{"tolerations", brief_losses()}}}});
+  merge_pod(pod, {{"metadata", std::move(metadata)}});
   return {{"metadata", pod["metadata"]}, {"spec", pod["spec"]}};
 }
 
