@@ -402,7 +402,7 @@ Json Manifests::relay(const PodRun& run, const Owner& owner) const {
   const Json* found = find_container(from, task_container(from));
   const Json none = Json::object();
   const Part part{input_, hosts_, first, {first.type, 0}, from, found == nullptr ? none : *found};
-  // That of the task, as far as the relay's is like it.
+  // The task's container, as far as the relay's is like it.
   Json beside = {{"name", task_container(from)}, {"resources", resources_of(part)}};
   put_image(part, beside);
   merge_pod(pod, {{"spec", {{"containers", Json::array({beside})}}}});
