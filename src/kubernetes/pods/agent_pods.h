@@ -29,9 +29,9 @@ inline constexpr std::uint16_t kRelayPort = 17400;
 inline constexpr std::uint16_t kRelayClientPort = 17401;
 inline constexpr std::uint16_t kHintPort = 17402;
 
-// By which way the agent comes into pods, and what they have for it.
+// The agent's way into pods, and what they have for it.
 struct AgentSource {
-  base::Json volume{};  // of a pod, at kAgentFolder: the agent, or what it is made of
+  base::Json volume{};  // a pod's, for kAgentFolder: the agent, or what it is made of
   // The parts of containers that run the agent of a task, or the relay: how their commands begin.
   base::Json task{};
   base::Json relay{};

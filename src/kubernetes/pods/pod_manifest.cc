@@ -372,7 +372,7 @@ void name_default_container(Json& pod) {
 Json pod_beside(const Part& part, Json spec, const Json& account, const char* name,
                 const Json& own) {
   Json pod = part.from;
-  // That of the task, as far as ours is like it.
+  // The task's container, as far as ours is like it.
   Json beside = {{"name", task_container(part.from)}, {"resources", resources_of(part)}};
   put_image(part, beside);
   merge_pod(pod, {{"spec", {{"containers", Json::array({beside})}}}});
