@@ -19,9 +19,7 @@ const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-unsigned char* bytes_of(std::string& text) {
-  return reinterpret_cast<unsigned char*>(text.data());
-}
+unsigned char* bytes_of(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
 
 int size_of(std::string_view text) { return static_cast<int>(text.size()); }
 

@@ -28,8 +28,7 @@ TEST(Cipher, SealsEqualBytesToOthers) {
 // Test case 16 of the specification of GCM, the one with a key of 256 bits and further data.
 TEST(Cipher, OpensWhatOthersHaveSealed) {
   const auto bytes = [](const std::string& digits) { return base::from_hex(digits).value(); };
-  const base::Secret key(
-      bytes("feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308"));
+  const base::Secret key(bytes("feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308"));
   const std::string sealed = bytes(
       "cafebabefacedbaddecaf888"
       "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3da7b08b1056"

@@ -55,12 +55,9 @@ Result<ReadHead> head_in(const Json& config_map) {
 }
 
 Json head_patch(const ReadHead& from, const Head& to) {
-  return Json::array({{{"op", "test"},
-                       {"path", "/metadata/resourceVersion"},
-                       {"value", from.resource_version}},
-                      {{"op", "replace"},
-                       {"path", base::format("/data/{}", kHeadKey)},
-                       {"value", text_of(to)}}});
+  return Json::array(
+      {{{"op", "test"}, {"path", "/metadata/resourceVersion"}, {"value", from.resource_version}},
+       {{"op", "replace"}, {"path", base::format("/data/{}", kHeadKey)}, {"value", text_of(to)}}});
 }
 
 Result<std::string> sealed_end(const RecordsKey& key, const std::string& job_id,
