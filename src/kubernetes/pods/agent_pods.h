@@ -29,16 +29,31 @@ inline constexpr std::uint16_t kRelayPort = 17400;
 inline constexpr std::uint16_t kRelayClientPort = 17401;
 inline constexpr std::uint16_t kHintPort = 17402;
 
+// The agent's way into pods, and what they have for it.
+struct AgentSource {
+  base::Json volume{};  // a pod's, for kAgentFolder: the agent, or what it is made of
+  // The parts of containers that run the agent of a task, or the relay: how their commands begin.
+  base::Json task{};
+  base::Json relay{};
+  // A container that comes before those and fills the volume.
+  std::optional<base::Json> copier{};
+  std::shared_ptr<const AgentParts> maps{};  // that are made first; null: none
+  std::string needs{};                       // the end of a sentence, for users
+};
+AgentSource by_config_maps(AgentParts parts);
+AgentSource by_image(const std::string& image);
+
 // The pods of a job with agents are made of this.
 struct AgentPods {
-  std::shared_ptr<const AgentParts> parts{};  // null: agents come by the image
-  std::string image{};
+  AgentSource source{};
   // The configuration of all agents, and the relay's token. Both are secret.
   base::Secret config{};
   base::Secret token{};
   // The way to the master; none: agents are told when they run.
   std::optional<job::Address> master{};
-  std::string secret_name{};  // of the Secret with the configuration; empty: agent_secret_name()
+  // That of a master in a pod, counted from the job's first one: each has a Secret and pods of its
+  // own. 0: the job's client.
+  int master_number = 0;
 };
 
 // The Secret with the configuration and the token.
@@ -50,11 +65,12 @@ base::Json joining_container(const AgentPods& agents, const std::vector<JoinedFi
                              base::Json mounts);
 // The container's part of the task's pod: its command, the variables for the agent, its mounts.
 base::Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt);
-// The container that copies the agent into a pod, where agents come by an image: as above.
-base::Json copy_container(const AgentPods& agents);
-// The relay's. Where agents come by an image, it is that one's.
+// The relay's, which may have an image of its own.
 base::Json relay_container(const AgentPods& agents);
 // The volumes of both.
 base::Json agent_volumes(const ManifestInput& input, const AgentPods& agents);
+// Those of a job's master in a pod, which has a Secret of its own (master_names.h).
+base::Json master_container(const AgentPods& agents);
+base::Json master_volumes(const ManifestInput& input, const AgentPods& agents);
 
 }  // namespace gangrun::kubernetes::pods

@@ -7,6 +7,7 @@
 #include "kubernetes/pods/gang_scheduling.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests.h"
+#include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_template.h"
 #include "kubernetes/pods/secrets.h"
@@ -19,7 +20,6 @@ using base::Json;
 constexpr const char* kWorkVolume = "gangrun-work";
 constexpr const char* kNoticeVolume = "gangrun-notice";
 constexpr const char* kSharedMemoryVolume = "gangrun-shm";
-constexpr const char* kCopyContainer = "gangrun-agent";
 constexpr std::string_view kSharedMemoryFolder = "/dev/shm";
 // The limits of a container of ours, if the task's has a limit: a quota that asks for one asks all.
 constexpr const char* kHelperVcoresLimit = "1";
@@ -274,59 +274,53 @@ Json spec_of(const Part& part, const CarriedMounts& carried, const PodRun& run) 
   return spec;
 }
 
-Json metadata_of_pod(const Part& part, const PodRun& run, const Owner& owner) {
-  const std::string name = pod_name(part.input, part.task);
+Json metadata_of_any(const Part& part, const std::string& name, const PodRun& run,
+                     const Owner& owner) {
   Json metadata = metadata_of(part.input, name, &owner);
-  Json& labels = metadata["labels"];
-  labels[kTaskLabel] = base::format("{}-{}", part.task.type, part.task.index);
-  labels[kTypeLabel] = part.task.type;
-  labels[kAttemptLabel] = base::format("{}", run.attempt);
-  for (const auto& [key, value] : part.options().labels) labels[key] = value;
-  if (part.input.names.has_service_per_task) labels["app"] = name;
+  metadata["labels"][kAttemptLabel] = base::format("{}", run.attempt);
   if (!part.options().annotations.empty()) metadata["annotations"] = part.options().annotations;
   return metadata;
 }
 
-// Nodes need not count it, so a container of ours asks for it only where the task's does.
-void put_storage(const Json& beside, Json& container) {
+Json metadata_of_pod(const Part& part, const PodRun& run, const Owner& owner) {
+  const std::string name = pod_name(part.input, part.task);
+  Json metadata = metadata_of_any(part, name, run, owner);
+  Json& labels = metadata["labels"];
+  labels[kTaskLabel] = base::format("{}-{}", part.task.type, part.task.index);
+  labels[kTypeLabel] = part.task.type;
+  for (const auto& [key, value] : part.options().labels) labels[key] = value;
+  const int master = part.input.agents ? part.input.agents->master_number : 0;
+  if (master > 0) labels[kMadeByLabel] = base::format("{}", master);
+  if (part.input.names.has_service_per_task) labels["app"] = name;
+  return metadata;
+}
+
+// A container of ours beside the task's has no more rights than that. It asks for storage only
+// where that does: nodes need not count it.
+Json as_task(const Json& beside, Json container) {
   for (const char* kind : {"requests", "limits"}) {
     if (says(beside, kind, kStorage)) container["resources"][kind][kStorage] = kHelperStorage;
   }
-}
-
-// A container of ours beside the task's has no more rights than that.
-void put_rights(const Json& beside, Json& container) {
   for (const char* key : {"imagePullPolicy", "securityContext"}) {
     if (beside.contains(key)) container[key] = beside.at(key);
   }
+  return container;
 }
 
-Json helper(const char* name, const std::string& image, const std::string& line, Json mounts,
-            const Json& beside) {
-  Json container = {{"name", name},
-                    {"image", image},
-                    {"command", {"/bin/sh", "-c", line}},
-                    {"resources", {{"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}}}},
-                    {"volumeMounts", std::move(mounts)}};
+Json by_shell(const std::string& line, Json mounts) {
+  return {{"command", {"/bin/sh", "-c", line}}, {"volumeMounts", std::move(mounts)}};
+}
+
+// A container of ours with its `own` command and the like.
+Json helper(const char* name, const std::string& image, const Json& own, const Json& beside) {
+  Json container = {{"name", name}, {"image", image}};
+  container.update(own);
+  container["resources"] = {{"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}}};
   if (says(beside, "limits", "cpu")) container["resources"]["limits"]["cpu"] = kHelperVcoresLimit;
   if (says(beside, "limits", "memory")) {
     container["resources"]["limits"]["memory"] = kHelperMemoryLimit;
   }
-  put_storage(beside, container);
-  put_rights(beside, container);
-  return container;
-}
-
-// Its limits are its requests: a pod whose other containers have it so stays of the class
-// Guaranteed.
-Json agent_copier(const AgentPods& agents, const Json& beside) {
-  const Json amounts = {{"cpu", "100m"}, {"memory", "64Mi"}};
-  Json container = copy_container(agents);
-  container["name"] = kCopyContainer;
-  container["resources"] = {{"requests", amounts}, {"limits", amounts}};
-  put_storage(beside, container);
-  put_rights(beside, container);
-  return container;
+  return as_task(beside, std::move(container));
 }
 
 // Waits as long as a client may want the outputs.
@@ -343,24 +337,23 @@ void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
   const std::string image = beside.at("image").get<std::string>();
   Json& spec = pod["spec"];
   // Before others of ours, which may run the agent.
-  if (part.input.agents && !part.input.agents->parts) {
-    spec["initContainers"].push_back(agent_copier(*part.input.agents, beside));
+  if (part.input.agents && part.input.agents->source.copier) {
+    spec["initContainers"].push_back(as_task(beside, *part.input.agents->source.copier));
   }
   if (!carried.joined.empty()) {
-    const std::string line = to_shell_line(carried.joined);
-    Json joins = helper(kFilesContainer, image, line, carried.join_mounts, beside);
     // An agent needs no shell of the image.
-    if (part.input.agents) {
-      joins.update(joining_container(*part.input.agents, carried.joined, carried.join_mounts));
-    }
-    spec["initContainers"].push_back(std::move(joins));
+    const Json own =
+        part.input.agents
+            ? joining_container(*part.input.agents, carried.joined, carried.join_mounts)
+            : by_shell(to_shell_line(carried.joined), carried.join_mounts);
+    spec["initContainers"].push_back(helper(kFilesContainer, image, own, beside));
   }
   // Those of a task with an agent come from that.
   if (!part.outputs().empty() && !part.input.agents) {
     const std::string& own = part.options().helper_image;
-    spec["containers"].push_back(helper(kOutputsContainer, own.empty() ? image : own,
-                                        waiting_line(part.input), Json::array({work_mount()}),
-                                        beside));
+    spec["containers"].push_back(
+        helper(kOutputsContainer, own.empty() ? image : own,
+               by_shell(waiting_line(part.input), Json::array({work_mount()})), beside));
   }
 }
 
@@ -372,6 +365,28 @@ void name_default_container(Json& pod) {
   Json& annotations = pod["metadata"]["annotations"];
   if (!annotations.contains(kDefaultContainer))
     annotations[kDefaultContainer] = task_container(pod);
+}
+
+// A pod of ours, which goes where the part's task may. Its container is as that of the task in
+// image and rights, and has `own`; `account` is said over what tasks have.
+Json pod_beside(const Part& part, Json spec, const Json& account, const char* name,
+                const Json& own) {
+  Json pod = part.from;
+  // The task's container, as far as ours is like it.
+  Json beside = {{"name", task_container(part.from)}, {"resources", resources_of(part)}};
+  put_image(part, beside);
+  merge_pod(pod, {{"spec", {{"containers", Json::array({beside})}}}});
+  beside = *find_container(pod, task_container(pod));
+  for (const char* of_task :
+       {"containers", "initContainers", "volumes", "resourceClaims", "resources"}) {
+    pod["spec"].erase(of_task);
+  }
+  put_access(part, spec);
+  spec.update(account);
+  put_placement(part, spec);
+  spec["containers"].push_back(helper(name, beside.at("image").get<std::string>(), own, beside));
+  merge_pod(pod, {{"spec", std::move(spec)}});
+  return pod;
 }
 
 }  // namespace
@@ -407,36 +422,37 @@ Json Manifests::pod(const job::TaskId& task, const PodRun& run, const Owner& own
 
 Json Manifests::relay(const PodRun& run, const Owner& owner) const {
   const job::TaskSpec& first = input_.spec.tasks.front();
-  Json pod = template_of(input_.spec, first);
-  const Json from = pod;
+  const Json from = template_of(input_.spec, first);
   const Json* found = find_container(from, task_container(from));
-  const Json beside = found == nullptr ? Json::object() : *found;
-  const Part part{input_, hosts_, first, {first.type, 0}, from, beside};
-  for (const char* of_task :
-       {"containers", "initContainers", "volumes", "resourceClaims", "resources"}) {
-    pod["spec"].erase(of_task);
-  }
-  Json container = {{"name", kRelayContainer}};
-  if (beside.contains("image")) container["image"] = beside.at("image");
-  put_rights(beside, container);
-  put_image(part, container);
-  container.update(relay_container(*input_.agents));
-  container["resources"] = {
-      {"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}},
-      {"limits", {{"cpu", kHelperVcoresLimit}, {"memory", kHelperMemoryLimit}}}};
-  put_storage(beside, container);
-  put_storage({{"resources", resources_of(part)}}, container);
-  Json metadata = metadata_of(input_, relay_name(input_), &owner);
-  metadata["labels"][kAttemptLabel] = base::format("{}", run.attempt);
-  Json spec = {{"restartPolicy", "Never"}, {"terminationGracePeriodSeconds", 1}};
-  put_access(part, spec);
-  // It has no rights, whatever those of the tasks are.
-  spec["automountServiceAccountToken"] = false;
-  put_placement(part, spec);
-  spec["containers"].push_back(std::move(container));
-  spec["volumes"] = agent_volumes(input_, *input_.agents);
-  merge_pod(pod, {{"metadata", std::move(metadata)}, {"spec", std::move(spec)}});
+  const Json none = Json::object();
+  const Part part{input_, hosts_, first, {first.type, 0}, from, found == nullptr ? none : *found};
+  Json pod = pod_beside(part, {{"restartPolicy", "Never"}, {"terminationGracePeriodSeconds", 1}},
+                        // It has no rights, whatever those of the tasks are.
+                        {{"automountServiceAccountToken", false}}, kRelayContainer,
+                        relay_container(*input_.agents));
+  pod["spec"]["volumes"] = agent_volumes(input_, *input_.agents);
+  merge_pod(pod, {{"metadata", metadata_of_any(part, relay_name(input_), run, owner)}});
   return pod;
+}
+
+Json Manifests::master_template() const {
+  const job::TaskSpec& first = input_.spec.tasks.front();
+  const Json from = template_of(input_.spec, first);
+  const Json* found = find_container(from, task_container(from));
+  const Json none = Json::object();
+  const Part part{input_, hosts_, first, {first.type, 0}, from, found == nullptr ? none : *found};
+  Json pod = pod_beside(
+      part,
+      {{"restartPolicy", "OnFailure"}},
+      {{"serviceAccountName", part.options().master.service_account},
+       {"automountServiceAccountToken", true}},
+      kMasterContainer, master_container(*input_.agents));
+  pod["spec"]["volumes"] = master_volumes(input_, *input_.agents);
+  Json metadata = {{"labels", metadata_of(input_, {}, nullptr).at("labels")}};
+  metadata["labels"][kMasterLabel] = "1";
+  if (!part.options().annotations.empty()) metadata["annotations"] = part.options().annotations;
+  merge_pod(pod, {{"metadata", std::move(metadata)}});
+  return {{"metadata", pod["metadata"]}, {"spec", pod["spec"]}};
 }
 
 }  // namespace gangrun::kubernetes::pods
