@@ -29,7 +29,7 @@ constexpr std::chrono::seconds kLife(7200);
 pods::ManifestInput job_with_agents() {
   pods::ManifestInput input = pods::test::wine_job();
   pods::edit_kubernetes(input.spec).agents = pods::AgentsBy::kImage;
-  input.agents = pods::AgentPods{.image = "agents:1"};
+  input.agents = pods::AgentPods{.source = pods::by_image("agents:1")};
   return input;
 }
 
