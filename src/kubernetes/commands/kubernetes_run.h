@@ -41,8 +41,8 @@ base::Result<pods::AgentPods> agent_pods(const job::JobSpec& spec, const client:
 // an agent in it, the gang has been told before that all have nodes; if not, it waits for them too.
 job::Timeouts with_time_for_pods(job::Timeouts timeouts, bool has_agents);
 
-// Starts the job as pods with its master in this very process, shows it and waits for its end; with
-// `dry_run` prints the manifests instead.
+// Starts the job as pods with its master in this very process, shows it and waits for its end; or
+// hands it to the cluster. With `dry_run` prints the manifests instead.
 client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunOptions& options,
                                      client::Context& context);
 

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "kubernetes/link_frames.h"
 #include "kubernetes/pods/manifests.h"
+#include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/names.h"
 #include "net/digests.h"
 
@@ -31,6 +32,8 @@ constexpr int kReadableByAll = 0444;
 
 std::string in_config(const char* key) { return base::format("{}/{}", kConfigFolder, key); }
 
+Json run_volume() { return {{"name", kRunVolume}, {"emptyDir", Json::object()}}; }
+
 Json run_mount() { return {{"name", kRunVolume}, {"mountPath", kRunFolder}}; }
 
 Json mounts() {
@@ -39,17 +42,29 @@ Json mounts() {
                       run_mount()});
 }
 
-// A process knows no other way to its pod's address.
-Json address_variable() {
-  return {{"name", kPodAddressVariable},
-          {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}};
+Json own_variable(const char* name, const char* field) {
+  return {{"name", name}, {"valueFrom", {{"fieldRef", {{"fieldPath", field}}}}}};
 }
+
+// A process knows no other way to its pod's address.
+Json address_variable() { return own_variable(kPodAddressVariable, "status.podIP"); }
 
 Json with_arguments(Json container, const std::vector<std::string>& arguments) {
   for (const std::string& each : arguments) {
     container["command"].push_back(without_references(each));
   }
   return container;
+}
+
+Json secret_volume(const std::string& secret) {
+  return {{"name", kConfigVolume},
+          {"secret", {{"secretName", secret}, {"defaultMode", kReadableByAll}}}};
+}
+
+std::string secret_name_of(const ManifestInput& input, const AgentPods& agents) {
+  std::string name = agent_secret_name(input);
+  if (agents.master_number > 0) name += base::format("-{}", agents.master_number);
+  return name;
 }
 
 Json with_agent(const Json& begin, const std::vector<std::string>& arguments) {
@@ -97,7 +112,7 @@ AgentSource by_image(const std::string& image) {
 }
 
 Json agent_secret(const ManifestInput& input, const AgentPods& agents, const Owner& owner) {
-  Json secret = object_of(input, "v1", "Secret", agent_secret_name(input), owner);
+  Json secret = object_of(input, "v1", "Secret", secret_name_of(input, agents), owner);
   secret["type"] = "Opaque";
   secret["immutable"] = true;
   secret["data"] = {{kConfigKey, net::to_base64(agents.config.reveal())},
@@ -142,10 +157,23 @@ Json relay_container(const AgentPods& agents) {
 
 Json agent_volumes(const ManifestInput& input, const AgentPods& agents) {
   return Json::array(
-      {agents.source.volume,
-       {{"name", kConfigVolume},
-        {"secret", {{"secretName", agent_secret_name(input)}, {"defaultMode", kReadableByAll}}}},
-       {{"name", kRunVolume}, {"emptyDir", Json::object()}}});
+      {agents.source.volume, secret_volume(secret_name_of(input, agents)), run_volume()});
+}
+
+Json master_container(const AgentPods& agents) {
+  Json container = with_agent(agents.source.relay, {"pod-master", "--config", kMasterConfigFolder,
+                                                    "--run", kMasterRunFolder});
+  container["env"].push_back(own_variable(kPodNameVariable, "metadata.name"));
+  container["env"].push_back(own_variable(kPodUidVariable, "metadata.uid"));
+  container["volumeMounts"] = Json::array(
+      {AgentParts::mount(),
+       {{"name", kConfigVolume}, {"mountPath", kMasterConfigFolder}, {"readOnly", true}},
+       run_mount()});
+  return container;
+}
+
+Json master_volumes(const ManifestInput& input, const AgentPods& agents) {
+  return Json::array({agents.source.volume, secret_volume(master_secret_name(input)), run_volume()});
 }
 
 }  // namespace gangrun::kubernetes::pods

@@ -8,6 +8,7 @@
 #include "kubernetes/pods/gang_scheduling.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests.h"
+#include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_template.h"
 #include "kubernetes/pods/secrets.h"
@@ -289,6 +290,8 @@ Json metadata_of_pod(const Part& part, const PodRun& run, const Owner& owner) {
   labels[kTaskLabel] = base::format("{}-{}", part.task.type, part.task.index);
   labels[kTypeLabel] = part.task.type;
   for (const auto& [key, value] : part.options().labels) labels[key] = value;
+  const int master = part.input.agents ? part.input.agents->master_number : 0;
+  if (master > 0) labels[kMadeByLabel] = base::format("{}", master);
   if (part.input.names.has_service_per_task) labels["app"] = name;
   return metadata;
 }
@@ -365,6 +368,28 @@ void name_default_container(Json& pod) {
     annotations[kDefaultContainer] = task_container(pod);
 }
 
+// A pod of ours, which goes where the part's task may. Its container is as that of the task in
+// image and rights, and has `own`; `account` is said over what tasks have.
+Json pod_beside(const Part& part, Json spec, const Json& account, const char* name,
+                const Json& own) {
+  Json pod = part.from;
+  // The task's container, as far as ours is like it.
+  Json beside = {{"name", task_container(part.from)}, {"resources", resources_of(part)}};
+  put_image(part, beside);
+  merge_pod(pod, {{"spec", {{"containers", Json::array({beside})}}}});
+  beside = *find_container(pod, task_container(pod));
+  for (const char* of_task :
+       {"containers", "initContainers", "volumes", "resourceClaims", "resources"}) {
+    pod["spec"].erase(of_task);
+  }
+  put_access(part, spec);
+  spec.update(account);
+  put_placement(part, spec);
+  spec["containers"].push_back(helper(name, beside.at("image").get<std::string>(), own, beside));
+  merge_pod(pod, {{"spec", std::move(spec)}});
+  return pod;
+}
+
 }  // namespace
 
 std::string without_references(std::string_view text) {
@@ -401,31 +426,37 @@ Json Manifests::pod(const job::TaskId& task, const PodRun& run, const Owner& own
 
 Json Manifests::relay(const PodRun& run, const Owner& owner) const {
   const job::TaskSpec& first = input_.spec.tasks.front();
-  Json pod = template_of(input_.spec, first);
-  const Json from = pod;
+  const Json from = template_of(input_.spec, first);
   const Json* found = find_container(from, task_container(from));
   const Json none = Json::object();
   const Part part{input_, hosts_, first, {first.type, 0}, from, found == nullptr ? none : *found};
-  // That of the task, as far as the relay's is like it.
-  Json beside = {{"name", task_container(from)}, {"resources", resources_of(part)}};
-  put_image(part, beside);
-  merge_pod(pod, {{"spec", {{"containers", Json::array({beside})}}}});
-  beside = *find_container(pod, task_container(pod));
-  for (const char* of_task :
-       {"containers", "initContainers", "volumes", "resourceClaims", "resources"}) {
-    pod["spec"].erase(of_task);
-  }
-  Json spec = {{"restartPolicy", "Never"}, {"terminationGracePeriodSeconds", 1}};
-  put_access(part, spec);
-  // It has no rights, whatever those of the tasks are.
-  spec["automountServiceAccountToken"] = false;
-  put_placement(part, spec);
-  spec["containers"].push_back(helper(kRelayContainer, beside.at("image").get<std::string>(),
-                                      relay_container(*input_.agents), beside));
-  spec["volumes"] = agent_volumes(input_, *input_.agents);
-  merge_pod(pod, {{"metadata", metadata_of_any(part, relay_name(input_), run, owner)},
-                  {"spec", std::move(spec)}});
+  Json pod = pod_beside(part, {{"restartPolicy", "Never"}, {"terminationGracePeriodSeconds", 1}},
+                        // It has no rights, whatever those of the tasks are.
+                        {{"automountServiceAccountToken", false}}, kRelayContainer,
+                        relay_container(*input_.agents));
+  pod["spec"]["volumes"] = agent_volumes(input_, *input_.agents);
+  merge_pod(pod, {{"metadata", metadata_of_any(part, relay_name(input_), run, owner)}});
   return pod;
+}
+
+Json Manifests::master_template() const {
+  const job::TaskSpec& first = input_.spec.tasks.front();
+  const Json from = template_of(input_.spec, first);
+  const Json* found = find_container(from, task_container(from));
+  const Json none = Json::object();
+  const Part part{input_, hosts_, first, {first.type, 0}, from, found == nullptr ? none : *found};
+  Json pod = pod_beside(
+      part,
+      {{"restartPolicy", "OnFailure"}},
+      {{"serviceAccountName", part.options().master.service_account},
+       {"automountServiceAccountToken", true}},
+      kMasterContainer, master_container(*input_.agents));
+  pod["spec"]["volumes"] = master_volumes(input_, *input_.agents);
+  Json metadata = {{"labels", metadata_of(input_, {}, nullptr).at("labels")}};
+  metadata["labels"][kMasterLabel] = "1";
+  if (!part.options().annotations.empty()) metadata["annotations"] = part.options().annotations;
+  merge_pod(pod, {{"metadata", std::move(metadata)}});
+  return {{"metadata", pod["metadata"]}, {"spec", pod["spec"]}};
 }
 
 }  // namespace gangrun::kubernetes::pods
