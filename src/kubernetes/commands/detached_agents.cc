@@ -205,8 +205,6 @@ Result<> Handing::look_at_account() {
 Result<> Handing::prepare() {
   submitted_ = context_.clock.wall_now();
   input_.job_id = host::make_job_id(plan_.spec.name, submitted_, base::random_number<unsigned>());
-  // The master has the times that the gang goes by.
-  input_.spec = plan_.spec;
   secret_ = base::Secret::generate();
   GANGRUN_ASSIGN(certificate_, net::make_job_certificate(input_.job_id, kMasterCertificateLife));
   GANGRUN_ASSIGN(auto manifests, pods::Manifests::make(input_));

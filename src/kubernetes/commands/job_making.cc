@@ -84,7 +84,7 @@ void JobMaking::on_owner(const Json& job) {
   for (Json& object : plan_.manifests.objects(owner_, pods::ObjectsOf::kClient)) {
     objects.push_back(std::move(object));
   }
-  const auto& parts = plan_.manifests.input().agents->parts;
+  const auto& parts = plan_.manifests.input().agents->source.maps;
   missing_ = objects.size() + (parts ? 1 : 0);
   for (Json& object : objects) {
     make(std::move(object), [this](const Json&) { made_one(); });
