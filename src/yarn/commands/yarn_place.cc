@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "client/cluster_session.h"
 #include "client/ending_guard.h"
 #include "client/fail.h"
 #include "client/far_outputs.h"
@@ -14,7 +15,6 @@
 #include "yarn/commands/hadoop_access.h"
 #include "yarn/commands/yarn_doctor.h"
 #include "yarn/commands/yarn_run.h"
-#include "yarn/commands/yarn_session.h"
 #include "yarn/yarn_options.h"
 #include "yarn/yarn_site.h"
 
@@ -34,7 +34,7 @@ class YarnJobs final : public client::Jobs {
                             client::Context& context) const override {
     const auto access = hadoop_access(context);
     if (!access.ok()) return client::fail(context, access.error());
-    return show_yarn_job(**access, job, {}, display, context);
+    return client::show_cluster_job(yarn_cluster_job(**access, job, context), {}, display, context);
   }
   [[nodiscard]] std::string page_url(const std::string& job,
                                      const client::Context& context) const override {
