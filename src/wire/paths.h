@@ -17,6 +17,8 @@ inline constexpr std::string_view kAskPath = "/v1/ask";
 inline constexpr std::string_view kLinesPath = "/v1/lines";
 inline constexpr std::string_view kJoinPath = "/v1/join";
 inline constexpr std::string_view kRendezvousPath = "/v1/rendezvous/";
+// Of outputs that a master keeps: the list, and below it "TASK/NAME" of a file and "TASK" of all.
+inline constexpr std::string_view kOutputsPath = "/v1/outputs";
 // The paths of an agent's services.
 inline constexpr std::string_view kMasterPath = "/v1/master";
 inline constexpr std::string_view kExecPath = "/v1/exec";
@@ -31,6 +33,8 @@ inline constexpr std::chrono::milliseconds kLinesDelay{50};
 // The limit for the bodies that are sent to the registry; the body of a rendezvous key has the
 // limit of a value instead.
 inline constexpr std::size_t kMaxRequestBytes = std::size_t{4} << 10U;
+// As many bytes of a kept output one answer has at most.
+inline constexpr std::size_t kMaxOutputAnswerBytes = std::size_t{8} << 20U;
 // An agent says this when it leaves its session; ": " and why may follow.
 inline constexpr std::string_view kFarewell = "done";
 // The limit for the name of who asks for a stop.

@@ -138,4 +138,35 @@ struct KeptLines {
   friend bool operator==(const KeptLines&, const KeptLines&) = default;
 };
 
+// A file, link or folder of a task's outputs that a master keeps until it is fetched.
+struct KeptOutput {
+  std::string task;  // "worker-0"
+  std::string name;  // below the task's folder
+  std::uint64_t bytes = 0;
+  std::int64_t modified_ms = 0;  // since 1970
+  bool is_executable = false;
+  bool is_folder = false;
+  std::string target{};  // of a link; empty: it is none
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(GANGRUN_EACH(base::row, KeptOutput, task, name, bytes, modified_ms),
+                      GANGRUN_EACH(base::row_if_set, KeptOutput, is_executable, is_folder, target));
+  }
+
+  friend bool operator==(const KeptOutput&, const KeptOutput&) = default;
+};
+
+struct OutputList {
+  std::vector<KeptOutput> outputs;
+  bool is_whole = false;  // the job has ended: no more will come
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(GANGRUN_EACH(base::row, OutputList, outputs, is_whole));
+  }
+
+  friend bool operator==(const OutputList&, const OutputList&) = default;
+};
+
 }  // namespace gangrun::wire

@@ -123,4 +123,33 @@ base::Result<> call_back(const net::Endpoint& agent, const base::Secret& secret,
   return {};
 }
 
+base::Result<OutputList> fetch_outputs(const net::Endpoint& endpoint, const base::Secret& secret,
+                                       const std::string& task, base::Instant deadline) {
+  HttpRequest request;
+  request.path = kOutputsPath;
+  if (!task.empty()) request.query["task"] = task;
+  GANGRUN_ASSIGN(const HttpResponse response, send(endpoint, secret, std::move(request), deadline));
+  GANGRUN_ASSIGN(const Json json, base::parse_json(response.body, net::kMaxResponseBytes));
+  return base::from_json<OutputList>(json).context("the outputs of the job");
+}
+
+base::Result<std::string> read_output(const net::Endpoint& endpoint, const base::Secret& secret,
+                                      const std::string& task, const std::string& name,
+                                      std::uint64_t from, base::Instant deadline) {
+  HttpRequest request;
+  request.path = base::format("{}/{}/{}", kOutputsPath, task, name);
+  request.query["from"] = std::to_string(from);
+  GANGRUN_ASSIGN(HttpResponse response, send(endpoint, secret, std::move(request), deadline));
+  return std::move(response.body);
+}
+
+base::Result<> remove_outputs(const net::Endpoint& endpoint, const base::Secret& secret,
+                              const std::string& task, base::Instant deadline) {
+  HttpRequest request;
+  request.method = "DELETE";
+  request.path = base::format("{}/{}", kOutputsPath, task);
+  GANGRUN_TRY(send(endpoint, secret, std::move(request), deadline));
+  return {};
+}
+
 }  // namespace gangrun::wire

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/clock.h"
@@ -44,5 +45,17 @@ base::Result<job::ClusterSpec> fetch_cluster_spec(const net::Endpoint& endpoint,
 // certificate is the job's as before. kAlreadyExists: the agent knows of a later master.
 base::Result<> call_back(const net::Endpoint& agent, const base::Secret& secret,
                          const job::Address& master, int attempt, base::Instant deadline);
+
+// The outputs that the master keeps of this task ("worker-0"); empty: of all. kNotFound: it keeps
+// none.
+base::Result<OutputList> fetch_outputs(const net::Endpoint& endpoint, const base::Secret& secret,
+                                       const std::string& task, base::Instant deadline);
+// Bytes of one from `from` on, at most kMaxOutputAnswerBytes; none: its end.
+base::Result<std::string> read_output(const net::Endpoint& endpoint, const base::Secret& secret,
+                                      const std::string& task, const std::string& name,
+                                      std::uint64_t from, base::Instant deadline);
+// All of the task are somewhere else now, and go.
+base::Result<> remove_outputs(const net::Endpoint& endpoint, const base::Secret& secret,
+                              const std::string& task, base::Instant deadline);
 
 }  // namespace gangrun::wire

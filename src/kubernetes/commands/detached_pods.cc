@@ -24,6 +24,7 @@
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_facts.h"
+#include "kubernetes/pods/rights.h"
 #include "process/signals.h"
 
 namespace gangrun::kubernetes::commands {
@@ -123,8 +124,9 @@ void Submission::on_signal(int number) {
 Result<> Submission::reach() {
   logger_ = base::stderr_logger("gangrun", base::LogLevel::kError);
   GANGRUN_ASSIGN(client_, kubernetes::Client::make(loop_, *logger_, access_, plugin_runner()));
-  const auto checked = check_cluster(loop_, *client_, plan_.spec, loop_.now() + kCheckTimeout,
-                                     [this] { return !interrupted_by_.empty(); });
+  const auto checked =
+      check_cluster(loop_, *client_, plan_.spec, pods::client_rights(plan_.spec),
+                    loop_.now() + kCheckTimeout, [this] { return !interrupted_by_.empty(); });
   if (!interrupted_by_.empty()) return interrupted();
   if (!checked.ok()) return checked.error();
   input_.gang_scheduling = *checked;

@@ -47,34 +47,10 @@ Result<pods::GangScheduling> chosen(const job::JobSpec& spec, const GangAbilitie
   return wanted;
 }
 
-// Several questions at once, answered in the order in which they were asked.
-std::vector<Result<Json>> ask_all(net::EventLoop& loop, kubernetes::Client& client,
-                                  std::vector<kubernetes::Request> requests, base::Instant deadline,
-                                  const std::function<bool()>& is_cancelled) {
-  std::vector<std::optional<Result<Json>>> answers(requests.size());
-  std::size_t missing = requests.size();
-  std::vector<kubernetes::ActivityHandle> asked;
-  asked.reserve(requests.size());
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    asked.push_back(client.request(std::move(requests[i]), deadline, [&, i](ApiAnswer a) {
-      answers[i] = std::move(a.object);
-      --missing;
-    }));
-  }
-  (void)loop.run_until([&] { return missing == 0 || is_cancelled(); }, deadline + base::seconds(1));
-  std::vector<Result<Json>> given;
-  given.reserve(answers.size());
-  for (auto& answer : answers) {
-    given.push_back(answer ? *std::move(answer)
-                           : Result<Json>(base::deadline_exceeded("the API server's answer")));
-  }
-  return given;
-}
-
-kubernetes::Request review_request(const Right& right, const std::string& name_space) {
+kubernetes::Request review_request(const pods::Right& right, const std::string& name_space) {
   return {.method = "POST",
           .path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-          .body = access_review(right, name_space)};
+          .body = pods::access_review(right, name_space)};
 }
 
 Result<> check_namespace(const Result<Json>& answer, const kubernetes::Access& access) {
@@ -119,65 +95,39 @@ Result<pods::GangScheduling> gang_scheduling_of(const job::JobSpec& spec,
   return abilities.has_workload ? pods::GangScheduling::kWorkload : pods::GangScheduling::kHold;
 }
 
-std::vector<Right> rights_for(const job::JobSpec& spec, pods::GangScheduling scheduling) {
-  std::vector<Right> rights = {
-      {"create", "batch", "jobs"},  {"get", "batch", "jobs"},   {"patch", "batch", "jobs"},
-      {"delete", "batch", "jobs"},  {"create", "", "services"}, {"list", "", "services"},
-      {"create", "", "pods"},       {"list", "", "pods"},       {"watch", "", "pods"},
-      {"delete", "", "pods"},       {"get", "", "pods", "log"}, {"list", "", "events"},
-      {"create", "", "configmaps"}, {"list", "", "configmaps"}, {"create", "", "secrets"},
-      {"list", "", "secrets"},
-  };
-  const bool has_outputs =
-      (spec.outputs && !spec.outputs->empty()) ||
-      std::any_of(spec.tasks.begin(), spec.tasks.end(),
-                  [](const job::TaskSpec& task) { return task.outputs && !task.outputs->empty(); });
-  // A WebSocket begins with a GET; newer servers ask for the right to create as well.
-  for (const char* verb : {"get", "create"}) {
-    if (has_outputs && !pods::has_agents(spec)) rights.push_back({verb, "", "pods", "exec"});
+std::vector<Result<Json>> ask_all(net::EventLoop& loop, kubernetes::Client& client,
+                                  std::vector<kubernetes::Request> requests, base::Instant deadline,
+                                  const std::function<bool()>& is_cancelled) {
+  std::vector<std::optional<Result<Json>>> answers(requests.size());
+  std::size_t missing = requests.size();
+  std::vector<kubernetes::ActivityHandle> asked;
+  asked.reserve(requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    asked.push_back(client.request(std::move(requests[i]), deadline, [&, i](ApiAnswer a) {
+      answers[i] = std::move(a.object);
+      --missing;
+    }));
   }
-  const bool by_maps = pods::agents_by(spec) == pods::AgentsBy::kConfigMaps;
-  for (const char* verb : {"get", "patch"}) {
-    if (by_maps) rights.push_back({verb, "", "configmaps"});
+  (void)loop.run_until([&] { return missing == 0 || is_cancelled(); }, deadline + base::seconds(1));
+  std::vector<Result<Json>> given;
+  given.reserve(answers.size());
+  for (auto& answer : answers) {
+    given.push_back(answer ? *std::move(answer)
+                           : Result<Json>(base::deadline_exceeded("the API server's answer")));
   }
-  for (const char* verb : {"get", "create"}) {
-    if (pods::has_agents(spec)) rights.push_back({verb, "", "pods", "portforward"});
-  }
-  if (scheduling == pods::GangScheduling::kVolcano) {
-    rights.push_back({"create", std::string(kVolcanoGroup), "podgroups"});
-  }
-  if (scheduling == pods::GangScheduling::kWorkload) {
-    rights.push_back({"create", std::string(kSchedulingGroup), "workloads"});
-  }
-  return rights;
-}
-
-std::string to_string(const Right& right) {
-  std::string text = base::format("{} {}", right.verb, right.resource);
-  if (!right.subresource.empty()) text += "/" + right.subresource;
-  if (!right.group.empty()) text += "." + right.group;
-  return text;
-}
-
-Json access_review(const Right& right, const std::string& name_space) {
-  Json attributes = {{"namespace", name_space}, {"verb", right.verb}, {"resource", right.resource}};
-  if (!right.group.empty()) attributes["group"] = right.group;
-  if (!right.subresource.empty()) attributes["subresource"] = right.subresource;
-  return {{"apiVersion", "authorization.k8s.io/v1"},
-          {"kind", "SelfSubjectAccessReview"},
-          {"spec", {{"resourceAttributes", std::move(attributes)}}}};
+  return given;
 }
 
 Result<pods::GangScheduling> check_cluster(net::EventLoop& loop, kubernetes::Client& client,
-                                           const job::JobSpec& spec, base::Instant deadline,
+                                           const job::JobSpec& spec,
+                                           const std::vector<pods::Right>& rights,
+                                           base::Instant deadline,
                                            const std::function<bool()>& is_cancelled) {
   const kubernetes::Access& access = client.access();
-  // The other rights for the scheduling are known when the groups are; the request that makes the
-  // object asks for one more right then.
-  const std::vector<Right> rights = rights_for(spec, pods::kubernetes_of(spec).gang_scheduling);
   std::vector<kubernetes::Request> requests = {{.path = "/api/v1/namespaces/" + access.name_space},
                                                {.path = "/apis"}};
-  for (const Right& right : rights) requests.push_back(review_request(right, access.name_space));
+  for (const pods::Right& right : rights)
+    requests.push_back(review_request(right, access.name_space));
   const auto answers = ask_all(loop, client, std::move(requests), deadline, is_cancelled);
   if (is_cancelled()) {
     return base::Error{base::Code::kCancelled, "the API server was not asked to the end"};
@@ -185,19 +135,19 @@ Result<pods::GangScheduling> check_cluster(net::EventLoop& loop, kubernetes::Cli
   const std::string at = base::format("the API server {} ({})", access.remote.url, access.source);
   const auto is_there = check_namespace(answers[0], access);
   if (!is_there.ok()) return is_there.error().context(at);
-  std::vector<std::string> missing;
+  std::vector<pods::Right> missing;
   for (std::size_t i = 0; i < rights.size(); ++i) {
     const Result<Json>& review = answers[i + 2];
     if (!review.ok()) return review.error().context(at);
     const bool is_allowed = value_at(*review, {"status", "allowed"}) == true;
-    if (!is_allowed) missing.push_back(to_string(rights[i]));
+    if (!is_allowed) missing.push_back(rights[i]);
   }
   if (!missing.empty()) {
     return base::Error{
         base::Code::kPermissionDenied,
         base::format("{}: in the namespace '{}' you have no right to {} "
                      "(docs/kubernetes.md has the rights that a job needs as a Role)",
-                     at, access.name_space, base::join(missing, ", "))};
+                     at, access.name_space, pods::words_of(missing))};
   }
   return gang_scheduling_of(spec, answers[1].ok() ? gang_abilities(*answers[1]) : GangAbilities());
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "job/spec.h"
 #include "kubernetes/client.h"
 #include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/rights.h"
 #include "net/event_loop.h"
 
 // The checks of a cluster before anything is made there.
@@ -28,28 +30,20 @@ GangAbilities gang_abilities(const base::Json& groups);
 base::Result<pods::GangScheduling> gang_scheduling_of(const job::JobSpec& spec,
                                                       const GangAbilities& abilities);
 
-// One thing that somebody may do to the objects of a namespace.
-struct Right {
-  std::string verb;
-  std::string group;  // "" of the core API
-  std::string resource;
-  std::string subresource{};
-
-  friend bool operator==(const Right&, const Right&) = default;
-};
-
-// All that a client needs for the job (docs/kubernetes.md has them as a Role).
-std::vector<Right> rights_for(const job::JobSpec& spec, pods::GangScheduling scheduling);
-// "create pods/exec", "patch jobs.batch".
-std::string to_string(const Right& right);
-// The question whether who asks has it, as a SelfSubjectAccessReview.
-base::Json access_review(const Right& right, const std::string& name_space);
+// Several questions at once, answered in the order in which they were asked. Runs the loop, until
+// `is_cancelled` too.
+std::vector<base::Result<base::Json>> ask_all(net::EventLoop& loop, kubernetes::Client& client,
+                                              std::vector<kubernetes::Request> requests,
+                                              base::Instant deadline,
+                                              const std::function<bool()>& is_cancelled);
 
 // Asks the API server whether the job can be started in the namespace, and how its pods are
-// scheduled then: that it is there, and that we have the rights, which are named where they are
+// scheduled then: that it is there, and that we have these rights, which are named where they are
 // missing. Runs the loop. kCancelled: `is_cancelled` became true meanwhile.
 base::Result<pods::GangScheduling> check_cluster(net::EventLoop& loop, kubernetes::Client& client,
-                                                 const job::JobSpec& spec, base::Instant deadline,
+                                                 const job::JobSpec& spec,
+                                                 const std::vector<pods::Right>& rights,
+                                                 base::Instant deadline,
                                                  const std::function<bool()>& is_cancelled);
 
 }  // namespace gangrun::kubernetes::commands

@@ -10,10 +10,7 @@ namespace gangrun::kubernetes::commands {
 namespace {
 
 using pods::GangScheduling;
-using testing::AllOf;
-using testing::Contains;
 using testing::HasSubstr;
-using testing::Not;
 
 base::Json groups(const std::string& name, const std::string& version) {
   return {{"groups", {{{"name", name}, {"versions", {{{"version", version}}}}}}}};
@@ -61,53 +58,10 @@ TEST(CheckCluster, EndsWhenItIsCancelledThoughNoAnswerHasCome) {
   kubernetes::IdleClient silent("ns");
   bool is_cancelled = false;
   const auto timer = loop.after(base::milliseconds(1), [&] { is_cancelled = true; });
-  const auto checked = check_cluster(loop, silent, {}, loop.now() + std::chrono::hours(1),
+  const auto checked = check_cluster(loop, silent, {}, {}, loop.now() + std::chrono::hours(1),
                                      [&] { return is_cancelled; });
   ASSERT_FALSE(checked.ok());
   EXPECT_EQ(checked.error().code, base::Code::kCancelled);
-}
-
-TEST(RightsFor, AskForNoMoreThanTheJobNeeds) {
-  job::JobSpec spec;
-  const Right get_exec{"get", "", "pods", "exec"};
-  const Right create_exec{"create", "", "pods", "exec"};
-  EXPECT_THAT(rights_for(spec, GangScheduling::kHold),
-              AllOf(Not(Contains(get_exec)), Not(Contains(create_exec))));
-  spec.outputs = {"model"};
-  EXPECT_THAT(rights_for(spec, GangScheduling::kHold),
-              AllOf(Contains(get_exec), Contains(create_exec)));
-  pods::edit_kubernetes(spec).agents = pods::AgentsBy::kConfigMaps;
-  EXPECT_THAT(rights_for(spec, GangScheduling::kHold), Not(Contains(get_exec)));
-  EXPECT_THAT(rights_for(spec, GangScheduling::kVolcano),
-              Contains(Right{"create", "scheduling.volcano.sh", "podgroups"}));
-  EXPECT_THAT(rights_for(spec, GangScheduling::kWorkload),
-              Contains(Right{"create", "scheduling.k8s.io", "workloads"}));
-}
-
-TEST(RightsFor, AgentsNeedConfigMapsOnlyWhereTheyComeByThem) {
-  const Right patch_maps{"patch", "", "configmaps"};
-  const Right forward{"create", "", "pods", "portforward"};
-  job::JobSpec spec;
-  pods::KubernetesOptions& own = pods::edit_kubernetes(spec);
-  own.agents = pods::AgentsBy::kNone;
-  EXPECT_THAT(rights_for(spec, GangScheduling::kHold),
-              AllOf(Not(Contains(patch_maps)), Not(Contains(forward))));
-  own.agents = pods::AgentsBy::kConfigMaps;
-  EXPECT_THAT(rights_for(spec, GangScheduling::kHold),
-              AllOf(Contains(patch_maps), Contains(forward)));
-  own.agents = pods::AgentsBy::kImage;
-  EXPECT_THAT(rights_for(spec, GangScheduling::kHold),
-              AllOf(Not(Contains(patch_maps)), Contains(forward)));
-}
-
-TEST(Right, IsWrittenAsARoleHasIt) {
-  EXPECT_EQ(to_string({"create", "", "pods", "exec"}), "create pods/exec");
-  EXPECT_EQ(to_string({"patch", "batch", "jobs"}), "patch jobs.batch");
-  const auto review = access_review({"get", "", "pods", "log"}, "ml");
-  EXPECT_EQ(
-      review["spec"]["resourceAttributes"],
-      (base::Json{
-          {"namespace", "ml"}, {"verb", "get"}, {"resource", "pods"}, {"subresource", "log"}}));
 }
 
 }  // namespace

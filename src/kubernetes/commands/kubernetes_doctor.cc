@@ -15,6 +15,7 @@
 #include "kubernetes/commands/kubernetes_checks.h"
 #include "kubernetes/commands/kubernetes_run.h"
 #include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/rights.h"
 #include "kubernetes/pods/where_pods_work.h"
 #include "net/event_loop.h"
 
@@ -41,8 +42,9 @@ Result<Check> check_of_cluster(const job::JobSpec& spec, client::Context& contex
   const auto logger = base::stderr_logger("gangrun", base::LogLevel::kError);
   const auto client = kubernetes_client(loop, *logger, context, pods::kubernetes_of(spec));
   if (!client.ok()) return Check{"cluster", Verdict::kFailed, client.error().message};
-  const auto scheduling = check_cluster(loop, **client, spec, context.clock.now() + kDoctorLimit,
-                                        [&is_cancelled] { return is_cancelled; });
+  const auto scheduling =
+      check_cluster(loop, **client, spec, pods::client_rights(spec),
+                    context.clock.now() + kDoctorLimit, [&is_cancelled] { return is_cancelled; });
   is_whole = !is_cancelled;
   if (is_cancelled) return Check{"cluster", Verdict::kNotChecked, "it was not waited for"};
   if (!scheduling.ok()) return Check{"cluster", Verdict::kFailed, scheduling.error().message};

@@ -12,6 +12,7 @@
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/kubernetes_tasks.h"
 #include "kubernetes/pods/pod_launcher.h"
+#include "kubernetes/pods/rights.h"
 #include "kubernetes/pods/where_pods_work.h"
 
 namespace gangrun::kubernetes::commands {
@@ -39,7 +40,8 @@ Result<> PodsBackend::reach(net::EventLoop& loop, const base::Clock& clock,
   logger_ = base::stderr_logger("gangrun", base::LogLevel::kError);
   GANGRUN_ASSIGN(client_, kubernetes::Client::make(loop, *logger_, access_, plugin_runner()));
   GANGRUN_ASSIGN(manifests_.gang_scheduling,
-                 check_cluster(loop, *client_, spec, clock.now() + kAnswersLimit, is_cancelled));
+                 check_cluster(loop, *client_, spec, pods::client_rights(spec),
+                               clock.now() + kAnswersLimit, is_cancelled));
   return {};
 }
 

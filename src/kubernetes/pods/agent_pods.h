@@ -38,6 +38,7 @@ struct AgentPods {
   base::Secret token{};
   // The way to the master; none: agents are told when they run.
   std::optional<job::Address> master{};
+  std::string secret_name{};  // of the Secret with the configuration; empty: agent_secret_name()
 };
 
 // The Secret with the configuration and the token.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ struct CarriedFile {
   std::string path;  // in the container: absolute, or relative to the working folder
   std::string content;
   bool is_executable = false;
+  // Of a file whose content is not here: somebody else has made its config maps.
+  std::optional<std::uint64_t> size{};
+
+  [[nodiscard]] std::uint64_t bytes() const { return size.value_or(content.size()); }
 };
 
 // The API server takes 1 MiB in one config map, and 3 MiB in one request with all escapes.

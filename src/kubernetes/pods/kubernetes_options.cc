@@ -50,6 +50,38 @@ Result<std::string> take_node_label(std::string_view item, JobSpec& job) {
   return key;
 }
 
+constexpr std::int64_t kMaxKeepMs = std::int64_t{7} * 24 * 3600 * 1000;
+
+constexpr FieldRow<JobSpec> kKubernetesMasterFields[] = {
+    section_field<&KubernetesOptions::master, &MasterOptions::service_account>({
+        .key = "service_account",
+        .about = "Service account of the job's master",
+        .allowed = "the name of a service account",
+        .default_words = "none; a detached job with agents needs one",
+        .schema = R"({"$ref": "#/$defs/object_name"})",
+    }),
+    section_field<&KubernetesOptions::master, &MasterOptions::resources,
+                  &job::Resources::memory_mib>({
+        .key = "memory",
+        .about = "Memory of the job's master",
+        .default_words = "256 MiB, and 24 KiB a task",
+    }),
+    section_field<&KubernetesOptions::master, &MasterOptions::resources, &job::Resources::vcores>({
+        .key = "vcores",
+        .about = "Processor cores of the job's master",
+        .max = job::kMaxVcoresPerTask,
+        .default_words = "a tenth of one",
+    }),
+    section_field<&KubernetesOptions::master, &MasterOptions::keep>({
+        .key = "keep",
+        .about = "How long the job's master stays after the job's end",
+        .max = kMaxKeepMs,
+        .default_words = "1 h",
+    }),
+};
+
+jobfile::FieldRows<JobSpec> kubernetes_master_fields() { return kKubernetesMasterFields; }
+
 constexpr FieldRow<JobSpec> kKubernetesFields[] = {
     section_field<&KubernetesOptions::kubeconfig>({
         .key = "kubeconfig",
@@ -250,6 +282,24 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .default_words = "the task's own",
         .schema = R"({"maxLength": 255})",
     }),
+    jobfile::map_field<JobSpec, kubernetes_master_fields>({
+        .key = "master",
+        .about = "Pod of a detached job's master",
+        .reference = "`{service_account, memory, vcores, keep}` of the pod that leads a detached "
+                     "job with agents: the account with which it makes the tasks' pods, what it "
+                     "may use, and how long it stays after the end for `fetch` and `logs`, at most "
+                     "7 days",
+        .default_words = "no account; memory by the number of tasks, `keep: 1h`",
+        .schema = R"({"oneOf": [{"$ref": "#/$defs/kubernetes_master"}, {"type": "null"}]})",
+    }),
+    section_field<&KubernetesOptions::journal>({
+        .key = "journal",
+        .about = "One of volumes on which a detached job's master keeps its records",
+        .allowed = "the name of a volume",
+        .reference = "the `name` of one of `volumes`, on which a detached job's master keeps its "
+                     "records and the tasks' outputs",
+        .default_words = "config maps of the namespace",
+    }),
 };
 
 }  // namespace
@@ -258,6 +308,7 @@ const jobfile::Section& KubernetesOptions::section() {
   static const jobfile::Section kSection{.key = kKey,
                                          .about = "Settings for Kubernetes",
                                          .fields = kKubernetesFields,
+                                         .parts = {{"master.", kKubernetesMasterFields}},
                                          .make = job::make_options<KubernetesOptions>};
   return kSection;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,6 +40,18 @@ constexpr auto choice_of(AgentsBy) {
 inline std::string_view to_string(AgentsBy by) { return job::to_string(by); }
 inline constexpr AgentsBy kAgentsByDefault = AgentsBy::kNone;
 
+// The master of a detached job, which is a pod of its own.
+struct MasterOptions {
+  std::string service_account{};          // with which it makes the tasks' pods
+  job::Resources resources{.vcores = 0};  // memory and vcores; 0: what the job's size says
+  std::optional<std::chrono::milliseconds> keep{};  // none: kMasterKeep
+
+  friend bool operator==(const MasterOptions&, const MasterOptions&) = default;
+};
+
+// How long it stays after the job's end, for those who ask and fetch.
+inline constexpr std::chrono::hours kMasterKeep{1};
+
 // The settings of a job that only Kubernetes has, beside its tasks.
 struct KubernetesOptions {
   std::string kubeconfig;  // a file on the client's machine; empty: as kubectl finds it
@@ -64,6 +77,8 @@ struct KubernetesOptions {
   std::string agent_image;         // that brings agents
   int vcores_limit = 0;            // of each container; 0: none
   std::string helper_image;  // of the container that keeps a task's outputs; empty: the task's own
+  MasterOptions master;
+  std::string journal;  // that one of `volumes` on which a master keeps its records; empty: none
 
   static constexpr std::string_view kKey = kKubernetes;
   static const jobfile::Section& section();
@@ -81,6 +96,9 @@ inline AgentsBy agents_by(const job::JobSpec& job) {
   return own.agent_image.empty() ? kAgentsByDefault : AgentsBy::kImage;
 }
 inline bool has_agents(const job::JobSpec& job) { return agents_by(job) != AgentsBy::kNone; }
+inline std::chrono::milliseconds master_keep(const job::JobSpec& job) {
+  return kubernetes_of(job).master.keep.value_or(kMasterKeep);
+}
 inline KubernetesOptions& edit_kubernetes(job::JobSpec& job) {
   return job.sections.edit<KubernetesOptions>();
 }

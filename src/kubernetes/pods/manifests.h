@@ -62,6 +62,10 @@ struct ManifestInput {
   std::optional<AgentPods> agents{};
 };
 
+// Whose objects of a job: where its master is in a pod, that makes the agents' Secret by itself, and
+// its client all others.
+enum class ObjectsOf { kAll, kClient, kMaster };
+
 // Every object that a job is made of, as the API server takes it (apiVersion, kind, metadata with
 // labels, spec). Pure and the same for the same input.
 class Manifests {
@@ -86,7 +90,8 @@ class Manifests {
   [[nodiscard]] base::Json owner(std::chrono::seconds lease) const;
   // In the order in which they are made before any pod: secrets, config maps, services, what the
   // gang's scheduling needs.
-  [[nodiscard]] std::vector<base::Json> objects(const Owner& owner) const;
+  [[nodiscard]] std::vector<base::Json> objects(const Owner& owner,
+                                                ObjectsOf of = ObjectsOf::kAll) const;
   // The pod of one run of a task: the user's template with what the job says over it. Its container
   // of outputs waits until it is told to end, at most as long as the job may last: it cannot see
   // when the task's has ended, and where no client tells it the owner's deadline does.
@@ -95,6 +100,8 @@ class Manifests {
                                const Owner& owner) const;
   // The pod of one run of the relay, where the job has agents. It goes where its first task may.
   [[nodiscard]] base::Json relay(const PodRun& run, const Owner& owner) const;
+  // The template of the master's pod, for a Job: metadata and spec (master_pod.h).
+  [[nodiscard]] base::Json master_template() const;
 
  private:
   Manifests(ManifestInput input, CarriedLayout layout)

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <string>
+#include <tuple>
+
+#include "base/described.h"
 
 namespace gangrun::kubernetes::pods {
 
@@ -8,6 +11,11 @@ namespace gangrun::kubernetes::pods {
 struct Owner {
   std::string name;
   std::string uid;
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(GANGRUN_EACH(base::row, Owner, name, uid));
+  }
 };
 
 }  // namespace gangrun::kubernetes::pods

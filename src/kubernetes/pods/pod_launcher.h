@@ -22,9 +22,10 @@
 
 namespace gangrun::kubernetes::pods {
 
-// Starts agents as the first processes of pods, for a master that is not in the cluster: one more
-// pod relays their connections to it. An agent's slot is told when its pod has a node, and of a
-// gang that is placed all or none when all have one; before that no agent reaches the master.
+// Starts agents as the first processes of pods. For a master that is not in the cluster one more pod
+// relays their connections to it; to one in a pod they connect by themselves. An agent's slot is
+// told when its pod has a node, and of a gang that is placed all or none when all have one; before
+// that no agent has a session.
 class PodLauncher final : public cluster::Launcher {
  public:
   struct Options {
@@ -34,6 +35,15 @@ class PodLauncher final : public cluster::Launcher {
     // Config maps that are known to be right, by their uids: see AgentPartMaps.
     std::function<bool(const std::string& uid)> is_checked;
     std::function<void(const std::string& name, const std::string& uid)> on_checked;
+    // For a master in a pod. It makes pods and the agents' Secret only, takes over the pods of
+    // earlier masters, and leaves what is not its tasks' where it is.
+    struct Direct {
+      job::Address master;  // of this master, for agents
+      Owner owner;          // which is there
+      std::function<void()> let_agents_in;
+      std::function<bool()> is_in_office;  // else nothing is made or deleted any more
+    };
+    std::optional<Direct> direct{};
   };
 
   // `manifests` has agents. The references outlive it.

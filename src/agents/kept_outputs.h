@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "wire/rest_bodies.h"
+
+namespace gangrun::agents {
+
+// What an OutputStore has kept in its folder, for who fetches it. Whoever sent it may be hostile:
+// no link is followed, and nothing but files of the folder is read.
+class KeptOutputs {
+ public:
+  explicit KeptOutputs(std::string folder) : folder_(std::move(folder)) {}
+
+  // Of the task with this name (cluster::result_name); empty: of all. What has not all come is left
+  // out. `is_whole` is the caller's.
+  [[nodiscard]] base::Result<wire::OutputList> list(const std::string& task) const;
+  // Bytes of a file from `from` on, as many as one answer has; none: its end.
+  [[nodiscard]] base::Result<std::string> read(const std::string& task, const std::string& name,
+                                               std::uint64_t from) const;
+  base::Result<> remove(const std::string& task);
+  [[nodiscard]] bool is_empty() const;
+
+ private:
+  const std::string folder_;
+};
+
+}  // namespace gangrun::agents

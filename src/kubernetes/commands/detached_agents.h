@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "client/context.h"
+#include "client/exit_status.h"
+#include "client/run_options.h"
+#include "job/spec.h"
+#include "kubernetes/commands/detached_pods.h"
+#include "kubernetes/pods/manifests.h"
+
+// A detached job whose master is a pod.
+namespace gangrun::kubernetes::commands {
+
+// Refuses what such a job cannot have: kInvalidArgument names it.
+base::Result<> check_detached_agents(const job::JobSpec& spec);
+// The check of a job that is to be detached, by whoever leads it then: its master's pod, or nobody.
+base::Result<> check_detached(const client::RunOptions& options, const job::JobSpec& spec);
+
+// All that the client makes of it, in its order, and the first pods, as --dry-run shows them.
+base::Result<std::vector<base::Json>> detached_objects(const pods::Manifests& manifests);
+
+// Makes all but the tasks' pods, starts the master and waits until it leads the job. Where that
+// fails, or the user interrupts, what was made is removed again.
+client::ExitStatus run_with_pod_master(PodsPlan plan, const client::RunOptions& options,
+                                       client::Context& context);
+
+}  // namespace gangrun::kubernetes::commands

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/described.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "base/secret.h"
+#include "job/spec.h"
+#include "jobfile/described_job.h"
+#include "kubernetes/pods/agent_parts.h"
+#include "kubernetes/pods/agent_pods.h"
+#include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/manifests.h"
+#include "kubernetes/pods/owner.h"
+#include "net/certificate.h"
+
+namespace gangrun::kubernetes::pods {
+
+// A Secret takes 1 MiB with its keys.
+inline constexpr std::size_t kMaxMasterConfigBytes = std::size_t{900} << 10U;
+
+// A job with the section of Kubernetes.
+struct KubernetesSpec : base::JsonOf<job::JobSpec> {
+  static base::Result<> read(const base::Json& json, std::string_view key, job::JobSpec& out);
+  [[nodiscard]] static std::string bounds() { return {}; }
+  template <typename T>
+  [[nodiscard]] T sample() const {
+    return {};
+  }
+};
+
+// A file that the client has put into config maps: enough to know which map has what of it.
+struct CarriedOutline {
+  std::string path;
+  std::uint64_t bytes = 0;
+  bool is_executable = false;
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(GANGRUN_EACH(base::row, CarriedOutline, path, bytes),
+                      base::row_if_set("is_executable", &CarriedOutline::is_executable));
+  }
+};
+
+// Everything that the master of a job must know when it runs in a pod. The Secret that the client
+// makes has it, and only the master's pod has that.
+struct PodMasterConfig {
+  job::JobSpec spec;
+  std::string job_id;
+  std::string user;  // who has submitted the job
+  std::string name_space;
+  Owner owner;
+  base::WallTime submitted;
+  GangScheduling gang_scheduling = GangScheduling::kHold;
+  std::vector<CarriedOutline> files{};
+  std::string agent_image{};  // empty: the parts are mounted at kAgentFolder
+  // Values of the Secret beside the text.
+  base::Secret secret{};
+  net::JobCertificate certificate{};
+
+  static constexpr bool kIsOpen = true;
+  static constexpr auto rows() {
+    return std::tuple(base::row("spec", &PodMasterConfig::spec, KubernetesSpec{}),
+                      GANGRUN_EACH(base::row, PodMasterConfig, job_id, user, name_space, owner,
+                                   submitted, gang_scheduling),
+                      base::row_if_set("agent_image", &PodMasterConfig::agent_image),
+                      base::late_row("files", &PodMasterConfig::files));
+  }
+};
+
+// For kMasterConfigKey; kInvalidArgument where it would be larger than a Secret can be.
+base::Result<std::string> config_text(const PodMasterConfig& config);
+// All that the Secret has, as it is mounted there.
+base::Result<PodMasterConfig> read_master_config(const std::string& folder);
+// The same from the Secret as the API server gives it.
+base::Result<PodMasterConfig> master_config_in(const base::Json& secret_object);
+
+PodMasterConfig master_config_of(const ManifestInput& input, const Owner& owner, std::string user,
+                                 base::WallTime submitted, base::Secret secret,
+                                 net::JobCertificate certificate);
+// What the client has made the job's objects of, but for the files' bytes.
+ManifestInput manifest_input_of(const PodMasterConfig& config, std::optional<AgentPods> agents);
+
+// The loader and the packed agent from the volume of a pod that has them (AgentParts::volume()).
+base::Result<AgentParts> mounted_parts(const std::string& folder);
+
+}  // namespace gangrun::kubernetes::pods
