@@ -18,9 +18,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 
-from cluster import LIMIT_S, KubernetesCluster
+from cluster import LIMIT_S
 from measure import Figure, Verdicts, in_turns
-from pods import LOOK_S, Observer, Pods
+from pods import LOOK_S, Pods, pods_of_cluster
 
 IN_PLACE, RECREATED = "in place", "in new pods"
 AIM_RATIO, AIM_S = 0.5, 1
@@ -118,19 +118,10 @@ def main() -> None:
     verdicts = Verdicts()
     figure = Figure("kubernetes_restart", "Kubernetes: from a failure until the whole gang runs again", "s, lower is better")
     print(f"milliseconds, minimum and median of {arguments.runs} runs")
-    # A short path, as sockets lie in it, which other users' containers may go through.
-    with tempfile.TemporaryDirectory(prefix="kube-") as name:
-        folder = pathlib.Path(name)
-        folder.chmod(0o755)
-        with KubernetesCluster(folder / "c", "--real-nodes", 2, "--nodes", 0) as environment:
-            observer = Observer(environment)
-            try:
-                pods = Pods(folder, environment, observer)
-                pods.keep_parts()
-                for tasks in arguments.pods:
-                    compare(pods, tasks, arguments.runs, verdicts, figure)
-            finally:
-                observer.close()
+    with pods_of_cluster("--real-nodes", 2, "--nodes", 0) as pods:
+        pods.keep_parts()
+        for tasks in arguments.pods:
+            compare(pods, tasks, arguments.runs, verdicts, figure)
     figure.write()
     verdicts.finish()
 

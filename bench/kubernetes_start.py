@@ -24,9 +24,9 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from cluster import LIMIT_S, KubernetesCluster
+from cluster import LIMIT_S
 from measure import Figure, Series, Verdicts, in_turns
-from pods import FAILED, LOOK_S, TO_GO, Observer, Pods, count, runs
+from pods import FAILED, LOOK_S, TO_GO, Pods, count, pods_of_cluster, runs
 
 HOLLOW_NODES = 40
 FAILING = 16
@@ -173,19 +173,10 @@ def main() -> None:
     verdicts = Verdicts()
     figure = Figure("kubernetes_start", "Kubernetes: from the command until the last pod runs", "s, lower is better")
     print(f"milliseconds, minimum and median of {arguments.runs} runs")
-    # A short path, as sockets lie in it, which other users' containers may go through.
-    with tempfile.TemporaryDirectory(prefix="kube-") as name:
-        folder = pathlib.Path(name)
-        folder.chmod(0o755)
-        with KubernetesCluster(folder / "c", "--real-nodes", 2, "--nodes", HOLLOW_NODES, "--audit") as environment:
-            observer = Observer(environment)
-            try:
-                pods = Pods(folder, environment, observer)
-                compare_starts(pods, arguments, verdicts, figure)
-                look_at_client(pods, arguments.many, folder / "c", verdicts)
-                look_at_failure(pods, arguments.runs, verdicts)
-            finally:
-                observer.close()
+    with pods_of_cluster("--real-nodes", 2, "--nodes", HOLLOW_NODES, "--audit") as pods:
+        compare_starts(pods, arguments, verdicts, figure)
+        look_at_client(pods, arguments.many, pods.folder / "c", verdicts)
+        look_at_failure(pods, arguments.runs, verdicts)
     figure.write()
     verdicts.finish()
 

@@ -32,6 +32,7 @@ constexpr std::chrono::seconds kLeaveDeadline(5);
 // task's.
 constexpr const char* kTokenFileVariable = "HADOOP_TOKEN_FILE_LOCATION";
 constexpr const char* kLoopback = "127.0.0.1";
+constexpr const char* kAllAddresses = "::";
 
 }  // namespace
 
@@ -129,7 +130,10 @@ std::vector<std::uint16_t> Agent::more_ports() const {
 // Beside its master, which comes back to the same socket, it is made when somebody asks for it.
 void Agent::serve_control() {
   if (config_.socket_path.empty() || config_.serves_tunnels) {
-    listen_control(config_.in_pod ? kLoopback : config_.host);
+    // Users' commands come by the loopback interface of a pod, whoever else does.
+    const bool is_for_all = config_.in_pod && config_.is_called_by_network;
+    listen_control(is_for_all ? kAllAddresses : config_.in_pod ? kLoopback : config_.host);
+    if (is_for_all) control_host_ = config_.host;
   }
 }
 

@@ -149,6 +149,18 @@ class AgentTest : public testing::Test {
                      .cut_short = [waiting] { (*waiting)("cut short: big", ""); }};
     };
   }
+  // Of a run that another one may follow.
+  void keep_outputs_that_can_wait() {
+    config_.spec.restarts.max = 1;
+    outputs_ = [this](net::EventLoop& loop) {
+      return Outputs{.keep =
+                         [this, &loop](Outputs::Done done) {
+                           std::filesystem::create_directory(folder_ + "/kept");
+                           loop.post([done = std::move(done)] { done("over the limit: big", ""); });
+                         },
+                     .can_wait = true};
+    };
+  }
   void wait_until_it_keeps() {
     const auto keeps = [this] { return std::filesystem::exists(folder_ + "/keeping"); };
     while (!keeps() && loop_->now() < base::soon()) {
@@ -223,15 +235,7 @@ TEST_F(AgentTest, OutputsAreKeptBeforeTheEndIsTold) {
 
 // A gang that starts again does not wait for what its next run writes again.
 TEST_F(AgentTest, OutputsOfARunThatMayBeFollowedWaitForTheEndOfTheAgent) {
-  outputs_ = [this](net::EventLoop& loop) {
-    return Outputs{.keep =
-                       [this, &loop](Outputs::Done done) {
-                         std::filesystem::create_directory(folder_ + "/kept");
-                         loop.post([done = std::move(done)] { done("over the limit: big", ""); });
-                       },
-                   .can_wait = true};
-  };
-  config_.spec.restarts.max = 1;
+  keep_outputs_that_can_wait();
   begin("exit 3");
   start_run();
   EXPECT_EQ(wait_for<job::Exited>().report.lost_outputs, "");
@@ -244,14 +248,7 @@ TEST_F(AgentTest, OutputsOfARunThatMayBeFollowedWaitForTheEndOfTheAgent) {
 }
 
 TEST_F(AgentTest, OutputsOfARunThatWaitAreKeptAtOnceWhereItHasSucceeded) {
-  outputs_ = [](net::EventLoop& loop) {
-    return Outputs{.keep =
-                       [&loop](Outputs::Done done) {
-                         loop.post([done = std::move(done)] { done("over the limit: big", ""); });
-                       },
-                   .can_wait = true};
-  };
-  config_.spec.restarts.max = 1;
+  keep_outputs_that_can_wait();
   begin("exit 0");
   start_run();
   EXPECT_EQ(wait_for<job::Exited>().report.lost_outputs, "over the limit: big");

@@ -12,6 +12,7 @@ wire::AgentConfig agent_config_of(const AgentLaunch& launch, const job::TaskId& 
   config.task = task;
   config.attempt = attempt;
   config.is_fed = launch.are_fed;
+  config.is_called_by_network = launch.are_called_by_network;
   config.serves_tunnels = launch.are_away;
   config.sends_last_line_only = launch.are_away && launch.lines == LinesFor::kNobody;
   config.secret = launch.secret;

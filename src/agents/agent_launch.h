@@ -33,6 +33,7 @@ struct AgentLaunch {
   // elsewhere; the place brings their logs.
   bool are_away = false;
   bool are_fed = false;  // see AgentConfig
+  bool are_called_by_network = false;  // likewise
   LinesFor lines = LinesFor::kNobody;
 };
 

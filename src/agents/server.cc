@@ -140,17 +140,45 @@ void Server::event(DeskEvent event) { on_agent_(std::move(event)); }
 void Server::on_channel(std::unique_ptr<net::Channel> channel) {
   const wire::SessionId session = next_session_++;
   net::Channel& opened = *channels_.emplace(session, std::move(channel)).first->second;
-  desk_.on_opened(session, loop_.now());
-  wait_for_time();
+  if (held_) {
+    held_->try_emplace(session);
+  } else {
+    desk_.on_opened(session, loop_.now());
+    wait_for_time();
+  }
   opened.on_closed([this, session](const base::Error&) { on_session_end(session); });
-  opened.on_message([this, session](std::string_view frame) {
+  opened.on_message([this, session](std::string_view frame) { on_frame(session, frame); });
+}
+
+void Server::on_frame(wire::SessionId session, std::string_view frame) {
+  if (!held_) {
     desk_.on_frame(session, frame, loop_.now());
+    return wait_for_time();
+  }
+  Held& held = (*held_)[session];
+  held.bytes += frame.size();
+  if (held.frames.size() < kMaxHeldFrames && held.bytes <= kMaxHeldBytes) {
+    return held.frames.emplace_back(frame), void();
+  }
+  close(session, "too much before the first answer");
+}
+
+// By the loop: whoever asks for it may not be ready for what agents say.
+void Server::let_agents_in() {
+  if (!held_ || let_in_timer_.pending()) return;
+  let_in_timer_ = loop_.after(std::chrono::milliseconds(0), [this] {
+    const auto held = std::exchange(held_, std::nullopt);
+    for (const auto& [session, sent] : *held) {
+      desk_.on_opened(session, loop_.now());
+      for (const std::string& frame : sent.frames) desk_.on_frame(session, frame, loop_.now());
+    }
     wait_for_time();
   });
 }
 
 void Server::on_session_end(wire::SessionId session) {
   const auto ended = channels_.extract(session);
+  if (held_ && held_->erase(session) > 0) return;
   desk_.on_closed(session, farewell_of(*ended.mapped()));
 }
 
@@ -197,6 +225,9 @@ void Server::on_request(const HttpRequest& request, net::Responder responder) {
   }
   if (request.path == wire::kLinesPath) return on_lines(request, std::move(responder));
   if (request.path.starts_with(wire::kTasksPath)) return responder.answer(on_task(request));
+  if (request.path.starts_with(wire::kOutputsPath) && callbacks_.outputs != nullptr) {
+    return responder.answer(on_outputs(request));
+  }
   if (request.path == wire::kAgentPath) {
     return responder.answer(
         wire::error_answer(426, "upgrade_required", "agents open a WebSocket at this path"));
@@ -325,6 +356,53 @@ HttpResponse Server::on_notice(const std::string& body) {
   if (!asker.ok()) return wire::error_answer(asker.error());
   callbacks_.ask(cluster::notice_question({.by = asker->name()}), [](const cluster::Answer&) {});
   return wire::json_response(202, "{}");
+}
+
+// Below kOutputsPath: nothing for the list, "/TASK" for all of a task, "/TASK/NAME" for one.
+HttpResponse Server::on_outputs(const HttpRequest& request) {
+  std::string_view place = std::string_view(request.path).substr(wire::kOutputsPath.size());
+  const bool is_list = place.empty();
+  if (!is_list && !place.starts_with('/')) {
+    return wire::error_answer(404, "not_found", "no such path");
+  }
+  if (!is_list) place.remove_prefix(1);
+  if (!is_list && place.find('/') == std::string_view::npos) {
+    if (request.method != "DELETE") return wire::method_not_allowed("DELETE");
+    return remove_outputs(place);
+  }
+  if (request.method != "GET") return wire::method_not_allowed("GET");
+  if (!is_list) return read_output(request, place);
+  const auto task = request.query.find("task");
+  auto list = callbacks_.outputs->list(task == request.query.end() ? "" : task->second);
+  if (!list.ok()) return wire::error_answer(list.error());
+  list->is_whole = job::is_final(callbacks_.status().state);
+  return wire::json_response(200, base::dump_json(base::to_json(*list)));
+}
+
+HttpResponse Server::read_output(const HttpRequest& request, std::string_view place) const {
+  const auto text = request.query.find("from");
+  const auto from =
+      text == request.query.end() ? std::optional<std::int64_t>(0) : base::parse_integer(text->second);
+  if (!from || *from < 0) {
+    return wire::error_answer(400, "invalid_argument", "from: must be a whole number of at least 0");
+  }
+  const std::size_t slash = place.find('/');
+  auto bytes = callbacks_.outputs->read(std::string(place.substr(0, slash)),
+                                        std::string(place.substr(slash + 1)),
+                                        static_cast<std::uint64_t>(*from));
+  if (!bytes.ok()) return wire::error_answer(bytes.error());
+  HttpResponse response = wire::json_response(200, *std::move(bytes));
+  response.content_type = "application/octet-stream";
+  return response;
+}
+
+// A task that still runs may send more, in place of what is here.
+HttpResponse Server::remove_outputs(std::string_view task) {
+  if (!job::is_final(callbacks_.status().state)) {
+    return wire::error_answer({base::Code::kFailedPrecondition, "the job has not ended"});
+  }
+  const base::Result<> removed = callbacks_.outputs->remove(std::string(task));
+  return removed.ok() ? wire::json_response(204, "") : wire::error_answer(removed.error());
 }
 
 HttpResponse Server::on_stop(const std::string& body) {

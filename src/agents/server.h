@@ -9,8 +9,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agents/desk.h"
+#include "agents/kept_outputs.h"
 #include "agents/line_store.h"
 #include "agents/starts.h"
 #include "base/log.h"
@@ -38,7 +40,15 @@ struct ServerCallbacks {
   std::function<void(const cluster::Question&, cluster::OnAnswer on_answer)> ask{};
   // Why no task is awaited any more, as a sentence; none: the job goes on.
   std::function<std::optional<std::string>()> over{};
+  // What commands on other machines fetch; null: there is nothing here for them. Outlives the
+  // server.
+  KeptOutputs* outputs = nullptr;
 };
+
+// How many frames, of how many bytes, an agent may send that is not let in yet. It reports, and
+// waits for the answer.
+inline constexpr std::size_t kMaxHeldFrames = 16;
+inline constexpr std::size_t kMaxHeldBytes = std::size_t{64} << 10U;
 
 // Takes the reports of agents and publishes the cluster spec: the desk behind a server of net/.
 // Nobody gets anything without the job's secret; on the Unix socket the other side must also be of
@@ -53,6 +63,10 @@ class Server final : private DeskOutput {
 
   // Events of agents go to `on_event`. Without it, no agent is to be expected.
   void serve_agents(std::function<void(DeskEvent)> on_event) { on_agent_ = std::move(on_event); }
+  // Agents that connect from now on wait without an answer, as if the master were not there, until
+  // they are let in. Commands are served meanwhile.
+  void hold_agents() { held_.emplace(); }
+  void let_agents_in();
   // For tasks that connect by themselves.
   void serve_joins(std::function<wire::JoinAnswer(const wire::JoinRequest&)> join) {
     join_ = std::move(join);
@@ -107,6 +121,12 @@ class Server final : private DeskOutput {
     net::Timer limit;
   };
 
+  // What an agent has sent that is not let in yet.
+  struct Held {
+    std::vector<std::string> frames;
+    std::size_t bytes = 0;
+  };
+
   struct LinesWaiter {
     std::int64_t from = 0;
     net::Responder responder;
@@ -119,6 +139,7 @@ class Server final : private DeskOutput {
 
   void on_request(const net::HttpRequest& request, net::Responder responder);
   void on_channel(std::unique_ptr<net::Channel> channel);
+  void on_frame(wire::SessionId session, std::string_view frame);
   void on_session_end(wire::SessionId session);
   void wait_for_time();
   void on_cluster_spec(const net::HttpRequest& request, net::Responder responder);
@@ -130,6 +151,10 @@ class Server final : private DeskOutput {
   [[nodiscard]] net::HttpResponse put_task(const job::TaskId& task, const std::string& body);
   [[nodiscard]] net::HttpResponse get_task(const job::TaskId& task) const;
   [[nodiscard]] net::HttpResponse on_task(const net::HttpRequest& request);
+  [[nodiscard]] net::HttpResponse on_outputs(const net::HttpRequest& request);
+  [[nodiscard]] net::HttpResponse read_output(const net::HttpRequest& request,
+                                              std::string_view place) const;
+  [[nodiscard]] net::HttpResponse remove_outputs(std::string_view task);
   [[nodiscard]] net::HttpResponse on_stop(const std::string& body);
   [[nodiscard]] net::HttpResponse on_notice(const std::string& body);
   [[nodiscard]] net::HttpResponse on_join(const std::string& body);
@@ -148,6 +173,8 @@ class Server final : private DeskOutput {
   wire::SessionId next_session_ = 1;
   std::uint64_t next_waiter_ = 1;
   std::map<wire::SessionId, std::unique_ptr<net::Channel>> channels_;
+  std::optional<std::map<wire::SessionId, Held>> held_;  // none: all are let in
+  net::Timer let_in_timer_;
   std::map<std::uint64_t, Waiter> waiters_;
   LineStore lines_;
   std::optional<std::int64_t> lines_given_;  // up to this number, to who asked last

@@ -46,6 +46,7 @@ Result<std::unique_ptr<JobMaster>> JobMaster::create(net::EventLoop& loop, const
   const std::size_t outline_above = frameworks::is_content_with_outline(input.spec)
                                         ? frameworks::kMaxClusterSpecInEnvironment
                                         : agents::kNoOutline;
+  if (input.records.gives_outputs) made->outputs_.emplace(input.records.tasks.output_folder);
   made->server_ = std::make_unique<agents::Server>(loop, input.secret, desk_options(input),
                                                    made->callbacks(), logger);
   GANGRUN_ASSIGN(MadeTasks tasks, input.make_tasks({.loop = loop,
@@ -102,6 +103,7 @@ agents::ServerCallbacks JobMaster::callbacks() {
     master_->ask(question, std::move(on_answer));
   };
   callbacks.over = [this] { return master_->over(); };
+  callbacks.outputs = outputs_ ? &*outputs_ : nullptr;
   return callbacks;
 }
 

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "agents/agents.h"
+#include "agents/kept_outputs.h"
 #include "agents/server.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -46,6 +48,8 @@ struct Records {
   // nobody comes after this master from elsewhere.
   std::function<std::unique_ptr<journal::FarCopy>(int segment)> far_copy{};
   agents::TaskRecords tasks{};
+  // Whether commands fetch outputs of tasks from the registry.
+  bool gives_outputs = false;
 };
 
 // The objects that the tasks of a job stand on. All outlive them.
@@ -108,6 +112,8 @@ class JobMaster {
   [[nodiscard]] bool tasks_come_by_themselves() const { return come_by_themselves_; }
   // The port at which TLS is served; 0: none.
   [[nodiscard]] std::uint16_t tls_port() const { return server_->tls_port(); }
+  // None where they are not given to commands, or all are gone.
+  [[nodiscard]] bool has_outputs() const { return outputs_ && !outputs_->is_empty(); }
   // Whether a client that reads the tasks' output has been given all of it.
   [[nodiscard]] bool lines_are_told() const { return server_->lines_are_told(); }
 
@@ -132,6 +138,7 @@ class JobMaster {
   // In the order in which they are made; the later ones use the earlier ones.
   std::unique_ptr<journal::Writer> journal_;
   std::unique_ptr<journal::FarCopy> far_copy_;
+  std::optional<agents::KeptOutputs> outputs_;
   std::unique_ptr<agents::Server> server_;
   std::unique_ptr<cluster::Tasks> tasks_;
   std::unique_ptr<master::Master> master_;

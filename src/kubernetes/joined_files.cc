@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cstddef>
 
 #include "base/files.h"
 #include "base/format.h"
@@ -19,8 +18,6 @@ constexpr std::string_view kTo = "--to";
 constexpr std::string_view kMode = "--mode";
 constexpr mode_t kHighestMode = 0777;
 constexpr int kOctal = 8;
-// The most that a config map holds.
-constexpr std::size_t kMaxPartBytes = std::size_t{1} << 20U;
 
 std::string mode_text(mode_t mode) { return base::format("{:04o}", mode); }
 

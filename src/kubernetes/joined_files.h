@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@
 namespace gangrun::kubernetes {
 
 inline constexpr std::string_view kFilesCommand = "files";
+// The API server's own limit for the values of one config map; the keys do not count.
+inline constexpr std::size_t kMaxPartBytes = std::size_t{1} << 20U;
 
 struct JoinedFile {
   std::string path;  // in a folder that is there

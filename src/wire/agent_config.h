@@ -49,6 +49,9 @@ struct AgentConfig {
   // whole gang has a place, whoever comes to it comes by the pod's loopback interface, and the
   // task's output goes to the agent's own, which is the pod's log, and to no file.
   bool in_pod = false;
+  // Whether a master of the job in another pod may call the agent: then that, too, comes by the
+  // pod's address.
+  bool is_called_by_network = false;
   // Whether the master has no use for the task's lines but the last one: they come another way.
   bool sends_last_line_only = false;
   // The GPUs that are this task's alone; absent where who starts the agent gives none out.
@@ -65,7 +68,8 @@ struct AgentConfig {
                       base::row_if_set("words_file", &AgentConfig::words_file),
                       base::row("wanted_port", &AgentConfig::wanted_port),
                       GANGRUN_EACH(base::row_if_set, AgentConfig, place_tells_end, is_fed,
-                                   serves_tunnels, in_pod, sends_last_line_only),
+                                   serves_tunnels, in_pod, is_called_by_network,
+                                   sends_last_line_only),
                       base::row("gpus", &AgentConfig::gpus));
   }
   // Whether the job has the task.

@@ -44,7 +44,7 @@ base::Result<AgentFiles> read_agent_files(const std::string& agent_program) {
   const std::filesystem::path folder = std::filesystem::path(agent_program).parent_path();
   AgentFiles files;
   GANGRUN_ASSIGN(files.loader,
-                 base::read_file((folder / "gangrun-loader").string(), pods::kMaxPartBytes));
+                 base::read_file((folder / "gangrun-loader").string(), kMaxPartBytes));
   GANGRUN_ASSIGN(files.packed_agent,
                  base::read_file((folder / "gangrun-agent.gz").string(), pods::kMaxAgentBytes));
   return files;

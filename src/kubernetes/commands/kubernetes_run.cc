@@ -155,13 +155,13 @@ void tell_of_pods(const pods::Manifests& manifests, const client::RunOptions& op
 
 Result<pods::AgentPods> agent_pods(const job::JobSpec& spec, const client::Context& context) {
   if (pods::agents_by(spec) == pods::AgentsBy::kImage) {
-    return pods::AgentPods{.image = pods::kubernetes_of(spec).agent_image};
+    return pods::AgentPods{.source = pods::by_image(pods::kubernetes_of(spec).agent_image)};
   }
   GANGRUN_ASSIGN(const std::string program, client::find_agent_of_this_version(context));
   GANGRUN_ASSIGN(AgentFiles files, read_agent_files(program));
   GANGRUN_ASSIGN(auto parts,
                  pods::AgentParts::make(std::move(files.loader), std::move(files.packed_agent)));
-  return pods::AgentPods{.parts = std::make_shared<const pods::AgentParts>(std::move(parts))};
+  return pods::AgentPods{.source = pods::by_config_maps(std::move(parts))};
 }
 
 Result<std::vector<pods::CarriedFile>> carried_files(const job::JobSpec& spec,

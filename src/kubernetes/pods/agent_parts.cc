@@ -187,13 +187,8 @@ Json AgentParts::mount() {
   return {{"name", kAgentVolume}, {"mountPath", kAgentFolder}, {"readOnly", true}};
 }
 
-Json AgentParts::command(const std::string& where, const std::string& name,
-                         const std::vector<std::string>& arguments) const {
-  Json command =
-      Json::array({base::format("{}/{}", kAgentFolder, kLoaderKey), agent_digest_, where, name});
-  for (const std::string& argument : arguments) command.push_back(argument);
-  for (Json& word : command) word = without_references(word.get_ref<const std::string&>());
-  return command;
+Json AgentParts::command(const std::string& where, const std::string& name) const {
+  return Json::array({base::format("{}/{}", kAgentFolder, kLoaderKey), agent_digest_, where, name});
 }
 
 Json owner_patch(const Json& object, const Owner& owner) {

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "kubernetes/joined_files.h"
 #include "kubernetes/pods/owner.h"
 
 // The agent's way into pods of any image: immutable config maps of the namespace, which its jobs
@@ -18,8 +19,6 @@ inline constexpr const char* kPartsLabel = "gangrun/parts";
 // The folder of a container in which the loader finds the parts beside itself, and its volume.
 inline constexpr const char* kAgentFolder = "/gangrun/agent";
 inline constexpr const char* kAgentVolume = "gangrun-agent";
-// The API server's own limit for the values of one config map; the keys do not count.
-inline constexpr std::size_t kMaxPartBytes = std::size_t{1} << 20U;
 inline constexpr std::size_t kMaxPartMaps = 64;
 inline constexpr std::size_t kMaxAgentBytes = std::size_t{256} << 20U;
 
@@ -46,10 +45,9 @@ class AgentParts {
   // The volume of a pod that holds the loader and the parts, and a container's mount of it.
   [[nodiscard]] base::Json volume() const;
   [[nodiscard]] static base::Json mount();
-  // A container's command that runs the agent as a program with this name and these arguments.
-  // `where`: "memory", or a folder of the container that takes programs.
-  [[nodiscard]] base::Json command(const std::string& where, const std::string& name,
-                                   const std::vector<std::string>& arguments) const;
+  // How a container's command begins that runs the agent as a program with this name; arguments
+  // follow. `where`: "memory", or a folder of the container that takes programs.
+  [[nodiscard]] base::Json command(const std::string& where, const std::string& name) const;
 
  private:
   // The one value of a map. The bytes belong to these parts.

@@ -193,11 +193,8 @@ TEST(AgentParts, AreAFolderOfTheContainer) {
 
 TEST(AgentParts, TheLoaderIsToldWhichAgentItRuns) {
   const AgentParts parts = small_parts();
-  EXPECT_EQ(parts.command("memory", "gangrun-agent", {"pod", "--task", "worker:3"}),
-            (Json{"/gangrun/agent/loader", sha256("the agent"), "memory", "gangrun-agent", "pod",
-                  "--task", "worker:3"}));
-  // Kubernetes would put a variable there.
-  EXPECT_EQ(parts.command("/gangrun/run", "agent", {"$(HOME)"}).back(), "$$(HOME)");
+  EXPECT_EQ(parts.command("memory", "gangrun-agent"),
+            (Json{"/gangrun/agent/loader", sha256("the agent"), "memory", "gangrun-agent"}));
 }
 
 TEST(OwnerPatch, AddsToTheOwnersThatAreThere) {

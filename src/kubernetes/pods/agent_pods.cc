@@ -1,6 +1,5 @@
 #include "kubernetes/pods/agent_pods.h"
 
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,7 +21,7 @@ constexpr const char* kConfigKey = "agent.json";
 constexpr const char* kTokenKey = "token";
 constexpr const char* kRunVolume = "gangrun-run";
 constexpr const char* kRunFolder = "/gangrun/run";
-constexpr std::string_view kProgram = "gangrun-agent";
+constexpr const char* kProgram = "gangrun-agent";
 // As tools/packing/image.py puts it.
 constexpr const char* kProgramOfImage = "/gangrun-agent";
 constexpr const char* kTerminationMessages = "FallbackToLogsOnError";
@@ -45,22 +44,51 @@ Json address_variable() {
           {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}};
 }
 
-Json command(const AgentPods& agents, const std::vector<std::string>& arguments) {
-  if (agents.parts) return agents.parts->command(kRunFolder, std::string(kProgram), arguments);
-  Json words = Json::array({base::format("{}/{}", kAgentFolder, kProgram)});
-  for (const std::string& argument : arguments) words.push_back(without_references(argument));
-  return words;
+Json with_arguments(Json container, const std::vector<std::string>& arguments) {
+  for (const std::string& each : arguments) {
+    container["command"].push_back(without_references(each));
+  }
+  return container;
 }
 
-Json container(const AgentPods& agents, const std::vector<std::string>& arguments) {
-  return {{"command", command(agents, arguments)},
-          {"env", Json::array({address_variable()})},
-          {"volumeMounts", mounts()},
-          // How an agent that never had a master has ended.
-          {"terminationMessagePolicy", kTerminationMessages}};
+Json with_agent(const Json& begin, const std::vector<std::string>& arguments) {
+  Json container = with_arguments(begin, arguments);
+  container["env"] = Json::array({address_variable()});
+  container["volumeMounts"] = mounts();
+  // How an agent that never had a master has ended.
+  container["terminationMessagePolicy"] = kTerminationMessages;
+  return container;
 }
 
 }  // namespace
+
+AgentSource by_config_maps(AgentParts parts) {
+  auto maps = std::make_shared<const AgentParts>(std::move(parts));
+  const Json begin = {{"command", maps->command(kRunFolder, kProgram)}};
+  return {.volume = maps->volume(),
+          .task = begin,
+          .relay = begin,
+          .maps = maps,
+          .needs = base::format(
+              ": gangrun-{}-*, {} of at most 1 MiB, which all jobs with this version share and "
+              "which go with the last of them. One more pod relays to this client",
+              maps->digest(), maps->map_count())};
+}
+
+AgentSource by_image(const std::string& image) {
+  const Json copier = {
+      {"image", image},
+      {"command", Json::array({kProgramOfImage, "copy-to", kAgentFolder, GANGRUN_VERSION})},
+      {"volumeMounts", Json::array({Json{{"name", kAgentVolume}, {"mountPath", kAgentFolder}}})},
+      // It says that it is of another version.
+      {"terminationMessagePolicy", kTerminationMessages}};
+  return {.volume = {{"name", kAgentVolume}, {"emptyDir", Json::object()}},
+          .task = {{"command", Json::array({base::format("{}/{}", kAgentFolder, kProgram)})}},
+          .relay = {{"image", image}, {"command", Json::array({kProgramOfImage})}},
+          .copier = copier,
+          .needs =
+              "; it has to be of this version. One more pod, of that image, relays to this client"};
+}
 
 Json agent_secret(const ManifestInput& input, const AgentPods& agents, const Owner& owner) {
   Json secret = object_of(input, "v1", "Secret", agent_secret_name(input), owner);
@@ -76,7 +104,9 @@ Json joining_container(const AgentPods& agents, const std::vector<JoinedFile>& f
   arguments.insert(arguments.begin(), std::string(kFilesCommand));
   mounts.push_back(AgentParts::mount());
   mounts.push_back(run_mount());
-  return {{"command", command(agents, arguments)}, {"volumeMounts", std::move(mounts)}};
+  Json container = with_arguments(agents.source.task, arguments);
+  container["volumeMounts"] = std::move(mounts);
+  return container;
 }
 
 Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt) {
@@ -95,32 +125,18 @@ Json agent_container(const AgentPods& agents, const job::TaskId& task, int attem
     arguments.emplace_back("--master");
     arguments.push_back(job::to_string(*agents.master));
   }
-  return container(agents, arguments);
-}
-
-Json copy_container(const AgentPods& agents) {
-  return {
-      {"image", agents.image},
-      {"command", Json::array({kProgramOfImage, "copy-to", kAgentFolder, GANGRUN_VERSION})},
-      {"volumeMounts", Json::array({Json{{"name", kAgentVolume}, {"mountPath", kAgentFolder}}})},
-      // It says that it is of another version.
-      {"terminationMessagePolicy", kTerminationMessages}};
+  return with_agent(agents.source.task, arguments);
 }
 
 Json relay_container(const AgentPods& agents) {
-  Json relay = container(
-      agents, {"relay", "--port", base::format("{}", kRelayPort), "--client-port",
-               base::format("{}", kRelayClientPort), "--token-file", in_config(kTokenKey)});
-  if (agents.parts) return relay;
-  relay["image"] = agents.image;
-  relay["command"][0] = kProgramOfImage;
-  return relay;
+  return with_agent(agents.source.relay,
+                    {"relay", "--port", base::format("{}", kRelayPort), "--client-port",
+                     base::format("{}", kRelayClientPort), "--token-file", in_config(kTokenKey)});
 }
 
 Json agent_volumes(const ManifestInput& input, const AgentPods& agents) {
-  const Json copied = {{"name", kAgentVolume}, {"emptyDir", Json::object()}};
   return Json::array(
-      {agents.parts ? agents.parts->volume() : copied,
+      {agents.source.volume,
        {{"name", kConfigVolume},
         {"secret", {{"secretName", agent_secret_name(input)}, {"defaultMode", kReadableByAll}}}},
        {{"name", kRunVolume}, {"emptyDir", Json::object()}}});

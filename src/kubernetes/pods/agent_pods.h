@@ -29,10 +29,23 @@ inline constexpr std::uint16_t kRelayPort = 17400;
 inline constexpr std::uint16_t kRelayClientPort = 17401;
 inline constexpr std::uint16_t kHintPort = 17402;
 
+// By which way the agent comes into pods, and what they have for it.
+struct AgentSource {
+  base::Json volume{};  // of a pod, at kAgentFolder: the agent, or what it is made of
+  // The parts of containers that run the agent of a task, or the relay: how their commands begin.
+  base::Json task{};
+  base::Json relay{};
+  // The part of a container that comes before those and fills the volume.
+  std::optional<base::Json> copier{};
+  std::shared_ptr<const AgentParts> maps{};  // that are made first; null: none
+  std::string needs{};                       // the end of a sentence, for users
+};
+AgentSource by_config_maps(AgentParts parts);
+AgentSource by_image(const std::string& image);
+
 // The pods of a job with agents are made of this.
 struct AgentPods {
-  std::shared_ptr<const AgentParts> parts{};  // null: agents come by the image
-  std::string image{};
+  AgentSource source{};
   // The configuration of all agents, and the relay's token. Both are secret.
   base::Secret config{};
   base::Secret token{};
@@ -50,9 +63,7 @@ base::Json joining_container(const AgentPods& agents, const std::vector<JoinedFi
                              base::Json mounts);
 // The container's part of the task's pod: its command, the variables for the agent, its mounts.
 base::Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt);
-// The container that copies the agent into a pod, where agents come by an image: as above.
-base::Json copy_container(const AgentPods& agents);
-// The relay's. Where agents come by an image, it is that one's.
+// The relay's, which may have an image of its own.
 base::Json relay_container(const AgentPods& agents);
 // The volumes of both.
 base::Json agent_volumes(const ManifestInput& input, const AgentPods& agents);

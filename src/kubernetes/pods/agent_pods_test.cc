@@ -20,7 +20,7 @@ ManifestInput job_with_agents() {
   ManifestInput input = test::wine_job();
   edit_kubernetes(input.spec).agents = AgentsBy::kConfigMaps;
   input.spec.environment = {{"HF_TOKEN", "hunter2"}};
-  input.agents = AgentPods{.parts = std::make_shared<const AgentParts>(test::small_parts()),
+  input.agents = AgentPods{.source = by_config_maps(test::small_parts()),
                            .config = base::Secret(R"({"secret": "s3"})"),
                            .token = base::Secret("t0")};
   return input;
@@ -78,6 +78,9 @@ TEST(AgentPods, AreToldTheWayToTheMasterWhereItIsKnown) {
       pod_of(input)["spec"]["containers"].at(0).at("command").get<std::vector<std::string>>();
   EXPECT_EQ(words[words.size() - 2], "--master");
   EXPECT_EQ(words.back(), "10.0.0.7:17400");
+  // Kubernetes would put a variable there.
+  input.agents->master->host = "$(HOME)";
+  EXPECT_EQ(pod_of(input)["spec"]["containers"].at(0)["command"].back(), "$$(HOME):17400");
 }
 
 TEST(AgentPods, HaveLargeFilesPutTogetherByAnAgentAndNoShell) {
@@ -128,8 +131,7 @@ TEST(AgentPods, HaveNoSecretInThem) {
 ManifestInput job_with_image() {
   ManifestInput input = job_with_agents();
   edit_kubernetes(input.spec).agents = AgentsBy::kImage;
-  input.agents->parts.reset();
-  input.agents->image = "hub/agent:1";
+  input.agents->source = by_image("hub/agent:1");
   return input;
 }
 
@@ -178,6 +180,8 @@ TEST(AgentPods, TheRelayGoesWhereTheTasksMayAndHasNoRights) {
   KubernetesOptions& options = edit_kubernetes(input.spec);
   options.node_selector = {{"zone", "a"}};
   options.service_account = "trainer";
+  options.labels = {{"team", "wine"}};
+  options.annotations = {{"note", "x"}};
   options.pod = Json::parse(R"({"spec": {
       "containers": [{"name": "task", "securityContext": {"runAsUser": 7},
                       "env": [{"name": "A", "value": "b"}]},
@@ -187,6 +191,8 @@ TEST(AgentPods, TheRelayGoesWhereTheTasksMayAndHasNoRights) {
   const Json pod = relay_of(input);
   EXPECT_EQ(pod.at("metadata").at("name"), "wine-20260131-120000-3fa1-relay");
   EXPECT_FALSE(pod.at("metadata").at("labels").contains("gangrun/task"));
+  EXPECT_EQ(pod.at("metadata").at("labels").at("team"), "wine");
+  EXPECT_EQ(pod.at("metadata").at("annotations"), (Json{{"note", "x"}}));
   const Json& spec = pod.at("spec");
   EXPECT_EQ(spec.at("nodeSelector").at("zone"), "a");
   EXPECT_EQ(spec.at("automountServiceAccountToken"), false);
@@ -195,19 +201,32 @@ TEST(AgentPods, TheRelayGoesWhereTheTasksMayAndHasNoRights) {
   const Json& container = spec.at("containers").at(0);
   EXPECT_EQ(container.at("image"), "tf:2.15");
   EXPECT_EQ(container.at("securityContext").at("runAsUser"), 7);
-  EXPECT_TRUE(container.at("resources").contains("limits"));
   EXPECT_EQ(names_of(container.at("env")), std::vector<std::string>{"GANGRUN_POD_IP"});
   EXPECT_THAT(container.at("command").get<std::vector<std::string>>(), Contains("relay"));
   EXPECT_EQ(names_of(spec.at("volumes")),
             (std::vector<std::string>{"gangrun-agent", "gangrun-config", "gangrun-run"}));
 }
 
+Json relay_limits(const ManifestInput& input) {
+  return relay_of(input)["spec"]["containers"].at(0)["resources"].value("limits", Json::object());
+}
+
+// A quota that asks for limits asks all containers. Ours were more than a namespace allowed whose
+// tasks had none.
+TEST(AgentPods, TheRelayHasTheKindsOfLimitsThatItsTasksHave) {
+  ManifestInput input = job_with_agents();
+  EXPECT_EQ(relay_limits(input), Json::object());
+  input.spec.tasks.front().resources.memory_mib = 512;
+  EXPECT_EQ(relay_limits(input), (Json{{"memory", "256Mi"}}));
+  edit_kubernetes(input.spec).pod = Json::parse(
+      R"({"spec": {"containers": [{"name": "task", "resources": {"limits": {"cpu": "2"}}}]}})");
+  EXPECT_EQ(relay_limits(input), (Json{{"cpu", "1"}, {"memory", "256Mi"}}));
+}
+
 // A quota on storage asks it of every container. Without one a node need not know of it.
 TEST(AgentPods, TheRelayAsksForStorageWhereItsTasksDo) {
   ManifestInput input = job_with_agents();
-  const auto limits = [&input] {
-    return relay_of(input).at("spec").at("containers").at(0).at("resources").at("limits");
-  };
+  const auto limits = [&input] { return relay_limits(input); };
   EXPECT_FALSE(limits().contains("ephemeral-storage"));
   input.spec.tasks.front().resources.others["ephemeral-storage"] = 1 << 30;
   EXPECT_EQ(limits().at("ephemeral-storage"), "256Mi");

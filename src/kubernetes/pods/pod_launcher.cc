@@ -44,8 +44,8 @@ PodLauncher::PodLauncher(net::EventLoop& loop, base::Logger& logger, Client& cli
       manifests_(std::move(manifests)),
       pods_(loop, logger, client, manifests_, options_with_agents(manifests_, options_.random),
             options_.lease, pod_callbacks()) {
-  if (const AgentParts* parts = manifests_.agents().parts.get(); parts != nullptr) {
-    maps_.emplace(loop, logger, client, *parts, manifests_.input().name_space, map_callbacks());
+  if (const auto& maps = manifests_.agents().source.maps) {
+    maps_.emplace(loop, logger, client, *maps, manifests_.input().name_space, map_callbacks());
   }
   manifests_.agents().token = base::Secret::generate();
 }
@@ -64,7 +64,7 @@ JobPods::Callbacks PodLauncher::pod_callbacks() {
             if (is_cleared_) return;
             std::visit([this](const auto& each) { on(each); }, event);
           }};
-  if (manifests_.agents().parts) {
+  if (manifests_.agents().source.maps) {
     callbacks.on_owner = [this](const Owner& owner) { maps_->begin(owner); };
   }
   return callbacks;

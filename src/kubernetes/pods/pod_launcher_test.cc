@@ -60,7 +60,7 @@ class PodLauncherTest : public testing::Test {
   PodLauncherTest() {
     ManifestInput input = test::wine_job();
     edit_kubernetes(input.spec).agents = AgentsBy::kConfigMaps;
-    input.agents = AgentPods{.parts = std::make_shared<const AgentParts>(test::small_parts())};
+    input.agents = AgentPods{.source = by_config_maps(test::small_parts())};
     launcher.emplace(
         loop, log, cluster, Manifests::make(std::move(input)).value(),
         PodLauncher::Options{.random = [] { return 0.0; },

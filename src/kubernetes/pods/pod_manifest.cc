@@ -274,16 +274,22 @@ Json spec_of(const Part& part, const CarriedMounts& carried, const PodRun& run) 
   return spec;
 }
 
+Json metadata_of_any(const Part& part, const std::string& name, const PodRun& run,
+                     const Owner& owner) {
+  Json metadata = metadata_of(part.input, name, &owner);
+  metadata["labels"][kAttemptLabel] = base::format("{}", run.attempt);
+  if (!part.options().annotations.empty()) metadata["annotations"] = part.options().annotations;
+  return metadata;
+}
+
 Json metadata_of_pod(const Part& part, const PodRun& run, const Owner& owner) {
   const std::string name = pod_name(part.input, part.task);
-  Json metadata = metadata_of(part.input, name, &owner);
+  Json metadata = metadata_of_any(part, name, run, owner);
   Json& labels = metadata["labels"];
   labels[kTaskLabel] = base::format("{}-{}", part.task.type, part.task.index);
   labels[kTypeLabel] = part.task.type;
-  labels[kAttemptLabel] = base::format("{}", run.attempt);
   for (const auto& [key, value] : part.options().labels) labels[key] = value;
   if (part.input.names.has_service_per_task) labels["app"] = name;
-  if (!part.options().annotations.empty()) metadata["annotations"] = part.options().annotations;
   return metadata;
 }
 
@@ -301,13 +307,15 @@ void put_rights(const Json& beside, Json& container) {
   }
 }
 
-Json helper(const char* name, const std::string& image, const std::string& line, Json mounts,
-            const Json& beside) {
-  Json container = {{"name", name},
-                    {"image", image},
-                    {"command", {"/bin/sh", "-c", line}},
-                    {"resources", {{"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}}}},
-                    {"volumeMounts", std::move(mounts)}};
+Json by_shell(const std::string& line, Json mounts) {
+  return {{"command", {"/bin/sh", "-c", line}}, {"volumeMounts", std::move(mounts)}};
+}
+
+// A container of ours with its `own` command and the like.
+Json helper(const char* name, const std::string& image, const Json& own, const Json& beside) {
+  Json container = {{"name", name}, {"image", image}};
+  container.update(own);
+  container["resources"] = {{"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}}};
   if (says(beside, "limits", "cpu")) container["resources"]["limits"]["cpu"] = kHelperVcoresLimit;
   if (says(beside, "limits", "memory")) {
     container["resources"]["limits"]["memory"] = kHelperMemoryLimit;
@@ -319,9 +327,8 @@ Json helper(const char* name, const std::string& image, const std::string& line,
 
 // Its limits are its requests: a pod whose other containers have it so stays of the class
 // Guaranteed.
-Json agent_copier(const AgentPods& agents, const Json& beside) {
+Json agent_copier(Json container, const Json& beside) {
   const Json amounts = {{"cpu", "100m"}, {"memory", "64Mi"}};
-  Json container = copy_container(agents);
   container["name"] = kCopyContainer;
   container["resources"] = {{"requests", amounts}, {"limits", amounts}};
   put_storage(beside, container);
@@ -343,24 +350,23 @@ void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
   const std::string image = beside.at("image").get<std::string>();
   Json& spec = pod["spec"];
   // Before others of ours, which may run the agent.
-  if (part.input.agents && !part.input.agents->parts) {
-    spec["initContainers"].push_back(agent_copier(*part.input.agents, beside));
+  if (part.input.agents && part.input.agents->source.copier) {
+    spec["initContainers"].push_back(agent_copier(*part.input.agents->source.copier, beside));
   }
   if (!carried.joined.empty()) {
-    const std::string line = to_shell_line(carried.joined);
-    Json joins = helper(kFilesContainer, image, line, carried.join_mounts, beside);
     // An agent needs no shell of the image.
-    if (part.input.agents) {
-      joins.update(joining_container(*part.input.agents, carried.joined, carried.join_mounts));
-    }
-    spec["initContainers"].push_back(std::move(joins));
+    const Json own =
+        part.input.agents
+            ? joining_container(*part.input.agents, carried.joined, carried.join_mounts)
+            : by_shell(to_shell_line(carried.joined), carried.join_mounts);
+    spec["initContainers"].push_back(helper(kFilesContainer, image, own, beside));
   }
   // Those of a task with an agent come from that.
   if (!part.outputs().empty() && !part.input.agents) {
     const std::string& own = part.options().helper_image;
-    spec["containers"].push_back(helper(kOutputsContainer, own.empty() ? image : own,
-                                        waiting_line(part.input), Json::array({work_mount()}),
-                                        beside));
+    spec["containers"].push_back(
+        helper(kOutputsContainer, own.empty() ? image : own,
+               by_shell(waiting_line(part.input), Json::array({work_mount()})), beside));
   }
 }
 
@@ -410,32 +416,27 @@ Json Manifests::relay(const PodRun& run, const Owner& owner) const {
   Json pod = template_of(input_.spec, first);
   const Json from = pod;
   const Json* found = find_container(from, task_container(from));
-  const Json beside = found == nullptr ? Json::object() : *found;
-  const Part part{input_, hosts_, first, {first.type, 0}, from, beside};
+  const Json none = Json::object();
+  const Part part{input_, hosts_, first, {first.type, 0}, from, found == nullptr ? none : *found};
+  // That of the task, as far as the relay's is like it.
+  Json beside = {{"name", task_container(from)}, {"resources", resources_of(part)}};
+  put_image(part, beside);
+  merge_pod(pod, {{"spec", {{"containers", Json::array({beside})}}}});
+  beside = *find_container(pod, task_container(pod));
   for (const char* of_task :
        {"containers", "initContainers", "volumes", "resourceClaims", "resources"}) {
     pod["spec"].erase(of_task);
   }
-  Json container = {{"name", kRelayContainer}};
-  if (beside.contains("image")) container["image"] = beside.at("image");
-  put_rights(beside, container);
-  put_image(part, container);
-  container.update(relay_container(*input_.agents));
-  container["resources"] = {
-      {"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}},
-      {"limits", {{"cpu", kHelperVcoresLimit}, {"memory", kHelperMemoryLimit}}}};
-  put_storage(beside, container);
-  put_storage({{"resources", resources_of(part)}}, container);
-  Json metadata = metadata_of(input_, relay_name(input_), &owner);
-  metadata["labels"][kAttemptLabel] = base::format("{}", run.attempt);
   Json spec = {{"restartPolicy", "Never"}, {"terminationGracePeriodSeconds", 1}};
   put_access(part, spec);
   // It has no rights, whatever those of the tasks are.
   spec["automountServiceAccountToken"] = false;
   put_placement(part, spec);
-  spec["containers"].push_back(std::move(container));
+  spec["containers"].push_back(helper(kRelayContainer, beside.at("image").get<std::string>(),
+                                      relay_container(*input_.agents), beside));
   spec["volumes"] = agent_volumes(input_, *input_.agents);
-  merge_pod(pod, {{"metadata", std::move(metadata)}, {"spec", std::move(spec)}});
+  merge_pod(pod, {{"metadata", metadata_of_any(part, relay_name(input_), run, owner)},
+                  {"spec", std::move(spec)}});
   return pod;
 }
 

@@ -69,16 +69,7 @@ std::string way_of_agents(const job::JobSpec& spec) {
 std::string how_agents_come(const Manifests& manifests) {
   const std::string way = way_of_agents(manifests.input().spec);
   const auto& agents = manifests.input().agents;
-  if (!agents) return way;
-  if (!agents->parts) {
-    return base::format(
-        "{}; it has to be of this version. One more pod, of that image, relays to this client",
-        way);
-  }
-  return base::format(
-      "{}: {}*, {} of at most 1 MiB, which all jobs with this version share and which go with the "
-      "last of them. One more pod relays to this client",
-      way, base::format("gangrun-{}-", agents->parts->digest()), agents->parts->map_count());
+  return agents ? way + agents->source.needs : way;
 }
 
 std::string when_pods_begin(const Manifests& manifests) {

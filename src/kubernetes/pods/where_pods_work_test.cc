@@ -56,9 +56,9 @@ TEST(HowAgentsCome, SaysWhyToo) {
     edit_kubernetes(input.spec).agents = agents;
     edit_kubernetes(input.spec).agent_image = image;
     if (agents_by(input.spec) == AgentsBy::kConfigMaps) {
-      input.agents = AgentPods{.parts = std::make_shared<const AgentParts>(test::small_parts())};
+      input.agents = AgentPods{.source = by_config_maps(test::small_parts())};
     } else if (agents_by(input.spec) == AgentsBy::kImage) {
-      input.agents = AgentPods{.image = image};
+      input.agents = AgentPods{.source = by_image(image)};
     }
     return how_agents_come(Manifests::make(std::move(input)).value());
   };
