@@ -77,8 +77,7 @@ job::JobStatus summary_of(const records::Head& head, base::WallTime now) {
   status.submitted = summary.submitted;
   status.ended = summary.ended;
   if (job::is_final(status.state) && status.state != job::JobState::kSucceeded) {
-    const auto reason = job::choice_from<job::Reason>(summary.reason);
-    if (reason.ok()) status.cause = job::Cause{.why = {.reason = *reason}};
+    status.cause = job::Cause{.why = {.reason = job::reason_or_unknown(summary.reason)}};
   }
   set_moments(status, now);
   return status;
