@@ -174,7 +174,7 @@ std::vector<job::TaskId> names_of(const std::vector<KeyRun::Group>& groups) {
 }
 
 // "; missing: worker:2, worker:3 (1 of 2 processes has come) and 5 more", or, where not all of them
-// are needed, "; 1 more of these is needed: …".
+// are needed, "; 1 more of these is needed: …"; and who is not missing but over.
 std::string who_has_not_come(const wire::BarrierQuestion& question,
                              const wire::BarrierAnswer& answer, const KeyRun& run) {
   const std::ptrdiff_t needed = question.tasks - std::ssize(answer.come);
@@ -187,21 +187,28 @@ std::string who_has_not_come(const wire::BarrierQuestion& question,
   std::map<job::TaskId, int> partly;
   for (const auto& [task, processes] : answer.partly) partly[task] = processes;
   std::vector<std::string> missing;
+  std::vector<std::string> ended;
   const std::set<job::TaskId> come(answer.come.begin(), answer.come.end());
+  const std::set<job::TaskId> gone(answer.gone.begin(), answer.gone.end());
   for (const job::TaskId& task : awaited) {
-    if (!come.contains(task) && !partly.contains(task)) missing.push_back(job::to_string(task));
+    if (come.contains(task) || partly.contains(task)) continue;
+    (gone.contains(task) ? ended : missing).push_back(job::to_string(task));
   }
   for (const auto& [task, processes] : partly) {
     missing.push_back(base::format("{} ({} of {} processes {} come)", job::to_string(task),
                                    processes, run.processes, processes == 1 ? "has" : "have"));
   }
-  if (missing.empty()) return {};
+  const std::string cannot =
+      ended.empty() ? std::string()
+                    : base::format("; {} {} ended", base::first_and_more(ended, kMaxNamedTasks),
+                                   ended.size() == 1 ? "has" : "have");
+  if (missing.empty()) return cannot;
   const std::string names = base::first_and_more(missing, kMaxNamedTasks);
   if (question.tracked || std::ssize(missing) <= needed) {
-    return base::format("; missing: {}", names);
+    return base::format("; missing: {}{}", names, cannot);
   }
-  return base::format("; {} more of these {} needed: {}", needed, needed == 1 ? "is" : "are",
-                      names);
+  return base::format("; {} more of these {} needed: {}{}", needed, needed == 1 ? "is" : "are",
+                      names, cannot);
 }
 
 }  // namespace

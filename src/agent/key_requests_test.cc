@@ -201,6 +201,24 @@ TEST(KeyRequestsTest, ATimeOutSaysHowManyMoreAreNeededOfWhom) {
             "before others came\n");
 }
 
+// A task that had ended was named as one that may still come.
+TEST(KeyRequestsTest, ATimeOutSaysWhoHasEnded) {
+  KeyRun some = run();
+  some.others = {{"board", 1, {}}};
+  const auto told = [&](const char* tasks, std::vector<job::TaskId> gone) {
+    const auto barrier =
+        *key_request(request("POST", "/barrier/b", {{"tasks", tasks}, {"timeout", "2"}}), some);
+    const wire::BarrierAnswer answer{.round = 1, .come = {{"worker", 0}}, .gone = std::move(gone)};
+    return barrier_response(barrier, answer, some).body;
+  };
+  EXPECT_EQ(told("2", {{"worker", 1}}),
+            "barrier b: 1 of 2 tasks had come after 2.0 s; 1 more of these is needed: worker:2, "
+            "board:0; worker:1 has ended\n");
+  EXPECT_EQ(told("2", {{"board", 0}, {"worker", 1}}),
+            "barrier b: 1 of 2 tasks had come after 2.0 s; missing: worker:2; worker:1, board:0 "
+            "have ended\n");
+}
+
 TEST(KeyRequestsTest, ATimeOutSaysWhereAllHadComeAndNotAtOnce) {
   const auto barrier = *read("POST", "/barrier/b", {{"timeout", "2"}});
   const wire::BarrierAnswer answer{.round = 1,

@@ -30,11 +30,7 @@ base::Result<std::uint16_t> Rendezvous::listen() {
 }
 
 void Rendezvous::answer(wire::RendezvousTicket ticket, int status, const std::string& body) {
-  server_.answer(ticket, {.status = status,
-                          .content_type = status == 200 ? "application/octet-stream"
-                                                        : "text/plain; charset=utf-8",
-                          .headers = {},
-                          .body = body});
+  server_.answer(ticket, wire::rendezvous_response(status, body));
 }
 
 void Rendezvous::on_answer(const wire::RendezvousAnswerMessage& message) {

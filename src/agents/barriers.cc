@@ -213,9 +213,14 @@ wire::BarrierAnswer Barriers::answer_to(const Asker& asker) const {
     const auto processes = static_cast<int>(of_task.processes.size());
     if (processes >= of_task.wanted) {
       answer.come.push_back(task);
-    } else {
+    } else if (!ended_.contains(task)) {
       answer.partly.push_back({task, processes});
     }
+  }
+  for (const auto& [task, ended] : ended_) {
+    const bool could_come = ended.is_tracked || !barrier.tracked;
+    const bool has_come = std::ranges::find(answer.come, task) != answer.come.end();
+    if (could_come && !has_come) answer.gone.push_back(task);
   }
   return answer;
 }

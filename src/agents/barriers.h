@@ -65,8 +65,8 @@ class Barriers {
   // All of a generation that has ended; their askers. Later ones of it are refused.
   std::vector<Asker> begin(int generation);
 
-  // Tells who has come, for an asker who is there and is to be answered before its round is
-  // released. Processes whose time ended while it waited have come too.
+  // Tells who has come and who cannot, for an asker who is there and is to be answered before its
+  // round is released. Processes whose time ended while it waited have come too.
   [[nodiscard]] wire::BarrierAnswer answer_to(const Asker& asker) const;
   // The same when its time is over: it does not wait any more. With `may_return`, its agent may ask
   // once more for the same wait.

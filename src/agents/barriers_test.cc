@@ -124,6 +124,31 @@ TEST(BarriersTest, SomeOfTheTasksMayHaveEnded) {
             "worker:1 exited with status 3, worker:2 has succeeded, worker:3 has succeeded");
 }
 
+// Those who give up were told that these are missing, like tasks that may still come.
+TEST(BarriersTest, WhoGivesUpIsToldWhoHasEnded) {
+  Barriers barriers;
+  (void)barriers.begin(1);
+  EXPECT_EQ(barriers.come({kFirst, 1}, for_all_of(4, 2, false))->next, Next::kWait);
+  EXPECT_THAT(barriers.end({{"worker", 3}, true, "has succeeded"}), IsEmpty());
+  const auto answer = barriers.time_out({kFirst, 1}, false);
+  EXPECT_THAT(answer.come, ElementsAre(kFirst));
+  EXPECT_THAT(answer.gone, ElementsAre(job::TaskId{"worker", 3}));
+  EXPECT_EQ(answer.ended, "");
+}
+
+// One that was there, and ended at its own limit before the others gave up, has come.
+TEST(BarriersTest, WhoHadComeAndEndedIsNotGone) {
+  Barriers barriers;
+  (void)barriers.begin(1);
+  EXPECT_EQ(barriers.come({kFirst, 1}, for_all_of(4, 3, false))->next, Next::kWait);
+  EXPECT_EQ(barriers.come({kSecond, 1}, for_all_of(4, 3, false))->next, Next::kWait);
+  (void)barriers.time_out({kSecond, 1}, false);
+  EXPECT_THAT(barriers.end({kSecond, true, "exited with status 3"}), IsEmpty());
+  const auto answer = barriers.time_out({kFirst, 1}, false);
+  EXPECT_THAT(answer.come, ElementsAre(kFirst, kSecond));
+  EXPECT_THAT(answer.gone, IsEmpty());
+}
+
 TEST(BarriersTest, WhoseQuestionSaysNotHowManyThereAreWaits) {
   Barriers barriers;
   (void)barriers.begin(1);

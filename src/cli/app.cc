@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/forgotten_dashes.h"
 #include "cli/help.h"
+#include "cli/typed_flags.h"
 #include "client/command.h"
 #include "client/default_files.h"
 #include "client/place.h"
@@ -102,16 +103,34 @@ std::vector<std::string> bare_words(const CLI::App& app, const client::Command& 
   return words;
 }
 
+// The only one that begins so. Fewer letters are of too many words.
+std::optional<std::string> only_one_with_beginning(const std::string& word,
+                                                   const std::vector<std::string>& known) {
+  constexpr std::size_t kFewestLetters = 2;
+  if (word.size() < kFewestLetters) return std::nullopt;
+  const auto begins_so = [&](const std::string& one) { return one.starts_with(word); };
+  const auto found = std::ranges::find_if(known, begins_so);
+  if (found == known.end() || std::ranges::count_if(known, begins_so) > 1) return std::nullopt;
+  return *found;
+}
+
+// A name that is cut short is farther away by edits than a slip of the finger.
+std::optional<std::string> nearest_or_longer(const std::string& word,
+                                             const std::vector<std::string>& known) {
+  const auto longer = only_one_with_beginning(word, known);
+  return longer ? longer : base::nearest(word, known);
+}
+
 // Flags are called as keys are, also in other programs.
 std::optional<std::string> meant_word(const std::string& word,
                                       const std::vector<std::string>& known) {
   constexpr std::string_view kDashes = "--";
-  if (!word.starts_with(kDashes)) return base::nearest(word, known);
+  if (!word.starts_with(kDashes)) return nearest_or_longer(word, known);
   std::vector<std::string> names;
   for (const std::string& flag : known) names.push_back(flag.substr(kDashes.size()));
   const std::string name = word.substr(kDashes.size());
   const auto same = job::same_name(name, names);
-  const auto meant = same ? same : base::nearest(name, names);
+  const auto meant = same ? same : nearest_or_longer(name, names);
   if (!meant) return std::nullopt;
   return std::string(kDashes) + *meant;
 }
@@ -324,6 +343,7 @@ client::ExitStatus act_on(const std::vector<std::string>& given, client::Context
   if (!taken.ok()) return bad_usage(context, taken.error().message + see_help(command));
   if (has_rest) *command->rest = behind;
   find_jobs(*command, context);
+  context.typed_flags = typed_flags(*command, own);
   return command->action(context);
 }
 

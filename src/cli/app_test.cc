@@ -149,6 +149,11 @@ TEST(CommandLine, WhatMayBeMeantIsToldWhereThereIsNoCommand) {
       {{"a b.json", "--dry-run"},
        "unknown command 'a b.json'; did you mean gangrun run 'a b.json'?"},
       {{"rnu", "--json"}, "unknown command 'rnu'; did you mean run?"},
+      // It had no suggestion: two letters are missing.
+      {{"stat"}, "unknown command 'stat'; did you mean status?"},
+      {{"logs", "--time"}, "unknown flag '--time'; did you mean --timestamps?"},
+      // It may be stacks, too.
+      {{"sta"}, "unknown command 'sta'; see gangrun --help"},
       {{"run", "--nmae", "x"}, "unknown flag '--nmae'; did you mean --name?"},
       // It was --image: the dashes counted as letters that are right.
       {{"tf-spawner", "--nmae", "x"}, "unknown flag '--nmae'; see gangrun tf-spawner --help"},
@@ -158,6 +163,21 @@ TEST(CommandLine, WhatMayBeMeantIsToldWhereThereIsNoCommand) {
     client::TestContext test(places::all());
     EXPECT_EQ(run_command_line(arguments, test.context()), client::ExitStatus::kBadInput);
     EXPECT_EQ(test.err(), "gangrun: " + told + "\n");
+  }
+}
+
+// The error named --tail, and -m.
+TEST(CommandLine, AnErrorNamesAFlagAsItWasTyped) {
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{"logs", "-n", "-1"}, "gangrun: -n: '-1' is not allowed"},
+      {{"logs", "--tail", "-1"}, "gangrun: --tail: '-1' is not allowed"},
+      {{"run", "-m", "4gg", "--", "true"}, "gangrun: -m: '4gg'"},
+      {{"run", "--memory=4gg", "--", "true"}, "gangrun: --memory: '4gg'"},
+      {{"run", "--roles", "2", "--", "true"}, "gangrun: --roles: '2'"}};
+  for (const auto& [arguments, told] : cases) {
+    client::TestContext test(places::all());
+    EXPECT_EQ(run_command_line(arguments, test.context()), client::ExitStatus::kBadInput);
+    EXPECT_THAT(test.err(), testing::StartsWith(told));
   }
 }
 

@@ -174,11 +174,12 @@ constexpr std::string_view kListJobs =
     "  command ls -1 \"${GANGRUN_HOME:-$HOME/.gangrun}/jobs\" 2>/dev/null\n";
 
 // The tasks of a job, in all shells, which give it as the first argument: the first words of some
-// lines of `gangrun status`. Nobody at a prompt waits for a cluster that does not answer.
+// lines of `gangrun status`, of which the cause of a failure may be one. Nobody at a prompt waits
+// for a cluster that does not answer.
 std::string list_tasks(std::string_view job) {
   return format(
       "  command timeout 2 gangrun status {} 2>/dev/null |\n"
-      "    sed -n 's/^\\([a-z][a-z0-9_-]*:[0-9][0-9]*\\) .*/\\1/p'\n",
+      "    sed -n 's/^\\([a-z][a-z0-9_-]*:[0-9][0-9]*\\) .*/\\1/p' | sort -u\n",
       job);
 }
 

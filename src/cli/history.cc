@@ -22,6 +22,8 @@ constexpr std::size_t kMinuteLength = sizeof("2026-01-31T12:00") - 1;
 
 // A column of so many cells lets a cause be recognised.
 constexpr std::size_t kCauseRoom = 30;
+// A message may be as long as a page, also where no terminal has a width. --json has it whole.
+constexpr std::size_t kMaxCauseWidth = 200;
 constexpr std::string_view kUnreadable = "unreadable";
 
 std::string moment_of(const job::JobStatus& status) {
@@ -36,6 +38,10 @@ std::string short_moment(const std::string& moment) {
   return text;
 }
 
+std::string short_sentence(const std::string& text) {
+  return client::cut(client::harmless_sentence(text), kMaxCauseWidth);
+}
+
 std::vector<client::Span> row_of(const cluster::ListedJob& job) {
   const job::JobStatus& status = job.status;
   if (!job.unreadable.empty()) {
@@ -44,20 +50,21 @@ std::vector<client::Span> row_of(const cluster::ListedJob& job) {
             {"-"},
             {moment_of(status)},
             {"-"},
-            {client::harmless_sentence(job.unreadable)}};
+            {short_sentence(job.unreadable)}};
   }
   const std::string cause = status.cause && status.state != job::JobState::kSucceeded
-                                ? client::harmless_sentence(jobfile::table_words(*status.cause))
+                                ? short_sentence(jobfile::table_words(*status.cause))
                                 : std::string();
-  // A lost one has lived at least so long.
-  const std::string lost_mark = status.state == job::JobState::kLost ? "≥ " : "";
+  const bool may_have_ended = status.state == job::JobState::kLost || !job.silence.empty();
+  const std::string least_mark = may_have_ended ? "≥ " : "";
   return {{client::harmless_sentence(status.id)},
           {client::state_words(status.state), client::paint_of(status.state)},
           // A cluster's list of its ended jobs does not say.
           {status.tasks.empty() ? "-" : std::to_string(status.tasks.size())},
           {moment_of(status)},
-          {lost_mark + base::to_words(std::chrono::milliseconds(status.elapsed_ms))},
-          {cause}};
+          {least_mark + base::to_words(std::chrono::milliseconds(status.elapsed_ms))},
+          job.silence.empty() ? client::Span{cause}
+                              : client::Span{short_sentence(job.silence), client::Paint::kYellow}};
 }
 
 }  // namespace

@@ -109,6 +109,33 @@ TEST(History, TheTableHasTheCause) {
   EXPECT_THAT(lines[1].text(), HasSubstr("worker:0 exited with status 3"));
 }
 
+// It stood there as one that runs.
+TEST(History, AJobWhoseMasterIsSilentIsMarked) {
+  cluster::ListedJob job = job_at("2026-01-31T11:00:00.000Z", job::JobState::kRunning);
+  job.status.elapsed_ms = 18;
+  EXPECT_THAT(job_table({job}, 0)[1].text(), testing::EndsWith("  18 ms  "));
+  job.silence = "its master does not answer; as of 2026-01-31T11:30:00.000Z";
+  EXPECT_THAT(job_table({job}, 0)[1].text(),
+              testing::EndsWith("  ≥ 18 ms  its master does not answer; as of "
+                                "2026-01-31T11:30:00.000Z"));
+}
+
+// A row had 4 KB, in a file or another program.
+TEST(History, TheTableHasTheBeginOfALongMessage) {
+  job::JobStatus status = job_at("2026-01-31T11:00:00.000Z", job::JobState::kFailed).status;
+  status.cause = job::Cause{.task = job::TaskId{"worker", 0},
+                            .why = {.reason = job::Reason::kExitStatus, .code = 1},
+                            .traceback = "Traceback\nValueError: " + std::string(4000, 'x')};
+  const std::string begin = "worker:0: ValueError: ";
+  const std::string cause = begin + std::string(199 - begin.size(), 'x') + "…";
+  EXPECT_THAT(job_table({{status}}, 0)[1].text(), testing::EndsWith("  " + cause));
+  EXPECT_EQ(to_json({{status}})[0]["cause"]["traceback"], status.cause->traceback);
+  cluster::ListedJob damaged{status};
+  damaged.unreadable = std::string(4000, 'y');
+  EXPECT_THAT(job_table({damaged}, 0)[1].text(),
+              testing::EndsWith("  " + std::string(199, 'y') + "…"));
+}
+
 TEST(History, HowLongALostJobLivedIsNotKnown) {
   job::JobStatus lost = job_at("2026-01-31T11:00:00.000Z", job::JobState::kLost).status;
   lost.elapsed_ms = 18;

@@ -33,7 +33,12 @@ base::Result<client::ExitStatus> kill_job(const KillOptions& options, client::Co
       options.job));
   GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
   const std::string by = base::format("gangrun kill by {}", user_name());
-  GANGRUN_TRY(job->stop(options.now, by));
+  const auto told = job->stop(options.now, by);
+  if (told.ok()) return client::ExitStatus::kSuccess;
+  if (!options.now || told.error().code != base::Code::kUnavailable) return told.error();
+  GANGRUN_ASSIGN(const auto how, job->stop_without_answer(by));
+  if (!how) return told.error();
+  context.console.error(*how);
   return client::ExitStatus::kSuccess;
 }
 

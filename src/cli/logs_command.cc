@@ -90,6 +90,7 @@ void warn_of_missing_times(const std::set<job::TaskId>& tasks, client::Context& 
 base::Result<> show_log(cluster::Job& job, const LogsOptions& options,
                         const cluster::LogRequest& request, client::Context& context) {
   GANGRUN_ASSIGN(client::LatestStatus latest, client::latest_status(job));
+  if (request.task) GANGRUN_TRY(client::check_tasks(latest.status, {*request.task}));
   GANGRUN_ASSIGN(const auto reader, job.logs(request));
   client::LogPrinter::Options printing{.prefix = !request.task.has_value(),
                                        .prefix_width = prefix_width(latest.status, request),

@@ -32,24 +32,22 @@ bool is_answered(const cluster::Answer& answer) {
 }
 
 // Why nobody answers, as far as the job's status tells it.
-base::Result<> look_for_reason(cluster::Job& job, const cluster::Question& question) {
+base::Result<> look_for_reason(cluster::Job& job) {
   GANGRUN_ASSIGN(const auto status, job.status());
-  // If several are named, those that are there are asked, and the others are told beside them.
-  const auto is_there = [&status](const job::TaskId& task) {
-    return std::ranges::find(status.tasks, task, &job::TaskStatus::task) != status.tasks.end();
-  };
-  if (!question.tasks.empty() && std::ranges::none_of(question.tasks, is_there)) {
-    return client::no_such_task(status, job::to_string(question.tasks.front()));
-  }
   if (!job::is_final(status.state)) return {};
   return base::Error{base::Code::kFailedPrecondition,
                      base::format("{} has ended: {}", status.id, job::to_string(status.state))};
 }
 
 base::Result<cluster::Answer> ask(cluster::Job& job, const cluster::Question& question) {
+  // Before anybody is asked: the others would answer, and the name that is wrong be overlooked.
+  if (!question.tasks.empty()) {
+    GANGRUN_ASSIGN(const auto status, job.status());
+    GANGRUN_TRY(client::check_tasks(status, question.tasks));
+  }
   auto answer = job.ask(question);
   if (answer.ok() && is_answered(*answer)) return answer;
-  GANGRUN_TRY(look_for_reason(job, question));
+  GANGRUN_TRY(look_for_reason(job));
   if (!answer.ok()) return answer;
   const auto passing = std::ranges::find_if(answer->tasks, &cluster::TaskAnswer::is_passing);
   if (passing == answer->tasks.end()) return answer;

@@ -22,6 +22,8 @@ struct Context {
   std::string folder;   // where it was called
   const Places& places;
   std::string system_folder{};  // "/etc", for the machine's file of defaults; empty: none
+  // The name of a flag that was typed, by the name that an error begins with: "-n" for "--tail".
+  std::map<std::string, std::string> typed_flags{};
 
   [[nodiscard]] std::string variable(const std::string& name) const {
     const auto found = environment.find(name);

@@ -14,6 +14,7 @@
 #include "client/text.h"
 #include "job/described.h"
 #include "job/json_text.h"
+#include "job/units.h"
 
 namespace gangrun::client {
 
@@ -276,7 +277,12 @@ std::string replace_frame(const Lines& shown, const Lines& above, const Lines& n
 }
 
 void JobView::joinable(const JoinPlace& place) {
-  notice(base::format("its tasks connect to {}:{}", place.host, place.port));
+  // A user who has typed the command without an application would wait for nothing.
+  notice(
+      base::format("waits up to {} for a Spark application that brings its tasks (gangrun.spark in "
+                   "Python); they "
+                   "connect to {}:{}",
+                   job::duration_text(place.limit), place.host, place.port));
 }
 
 base::Json shown_json(const job::JobStatus& status, const std::string& url) {

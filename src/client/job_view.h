@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,6 +23,7 @@ struct JoinPlace {
   std::uint16_t port = 0;
   std::string fingerprint;
   std::string secret_file;
+  std::chrono::milliseconds limit{};  // how long the job waits for its tasks
 
   GANGRUN_ROWS(JoinPlace, host, port, fingerprint, secret_file);
 };
@@ -38,8 +40,8 @@ class JobView {
   // Tells what we do now because the user asked for it.
   virtual void notice(const std::string& sentence) = 0;
   virtual void finished(const job::JobStatus& status, int exit_status) = 0;
-  // Tells where the tasks of a job that connect by themselves are to connect; a notice, where
-  // nothing else.
+  // Tells where the tasks of a job that connect by themselves are to connect, and that somebody has
+  // to bring them; a notice, where nothing else.
   virtual void joinable(const JoinPlace& place);
   // Whether the tasks' lines are wanted.
   [[nodiscard]] virtual bool wants_lines() const = 0;

@@ -126,6 +126,23 @@ TEST_F(ViewTest, OutputOfTasksKeepsItsStreams) {
   EXPECT_EQ(read(err_), "worker:1  | oh\n");
 }
 
+// It said where they connect, and not that somebody has to bring them.
+TEST_F(ViewTest, WhoBringsTheTasksThatComeByThemselvesIsToldAtOnce) {
+  const JoinPlace place{.host = "10.0.0.7",
+                        .port = 4711,
+                        .fingerprint = "f",
+                        .secret_file = "/s",
+                        .limit = std::chrono::minutes(10)};
+  make_view(*console_, {})->joinable(place);
+  EXPECT_EQ(read(err_),
+            "gangrun: waits up to 10 min for a Spark application that brings its tasks "
+            "(gangrun.spark in Python); they connect to 10.0.0.7:4711\n");
+  make_view(*console_, {.json = true})->joinable(place);
+  EXPECT_EQ(read(out_),
+            R"({"event":"join","host":"10.0.0.7","port":4711,"fingerprint":"f","secret_file":"/s"})"
+            "\n");
+}
+
 TEST_F(ViewTest, QuietSaysNothingOfASuccess) {
   const auto view = make_view(*console_, {.quiet = true, .prefix_width = 9});
   job::JobStatus status = two_workers();

@@ -17,6 +17,7 @@
 #include "job/units.h"
 #include "jobfile/container.h"
 #include "jobfile/hosts.h"
+#include "jobfile/job_fields.h"
 #include "jobfile/plan_json.h"
 #include "jobfile/task_fields.h"
 #include "process/levels.h"
@@ -90,7 +91,7 @@ std::string ports_words(const job::Ports& ports) {
 }
 
 void add_field(Lines& lines, std::string_view name, const std::string& value) {
-  lines.push_back(Line(base::format("  {:<14}", name), Paint::kDim).add(harmless_sentence(value)));
+  lines.push_back(Line(base::format("  {:<13} ", name), Paint::kDim).add(harmless_sentence(value)));
 }
 
 std::string how_images_run(const Plan& plan) {
@@ -99,6 +100,23 @@ std::string how_images_run(const Plan& plan) {
   for (const job::Mount& mount : plan.spec.mounts) mounts.push_back(jobfile::to_string(mount));
   if (!mounts.empty()) words += base::format("; it sees {}", base::join(mounts, ", "));
   return words;
+}
+
+// The name of a field in a line: "log limit" for log_limit.
+std::string in_words(std::string name) {
+  std::ranges::replace_if(
+      name, [](char c) { return c == '_' || c == '.'; }, ' ');
+  return name;
+}
+
+// The values that no line above tells, where they are not as they are by default.
+void add_other_fields(const job::JobSpec& spec, Lines& lines) {
+  for (const jobfile::JobField& field : jobfile::plain_job_fields()) {
+    const jobfile::FieldInfo& info = field.row->info;
+    if (field.row->get == nullptr || info.has_own_words) continue;
+    if (jobfile::has_default(*field.row, spec)) continue;
+    add_field(lines, in_words(field.path), jobfile::text_of(info, field.row->get(spec)));
+  }
 }
 
 base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines& lines) {
@@ -122,9 +140,7 @@ base::Result<> add_task_type(const Plan& plan, const job::TaskSpec& task, Lines&
   for (const jobfile::TaskField& field : jobfile::plain_task_fields()) {
     const jobfile::FieldInfo& info = field.row->info;
     if (info.has_own_words || jobfile::has_default(*field.row, task)) continue;
-    std::string name(info.key);
-    std::replace(name.begin(), name.end(), '_', ' ');
-    add_field(lines, name, jobfile::text_of(info, field.row->get(task)));
+    add_field(lines, in_words(std::string(info.key)), jobfile::text_of(info, field.row->get(task)));
   }
   if (task.ports != job::Ports{}) add_field(lines, "ports", ports_words(task.ports));
   if (const std::string& image = plan.spec.image_of(task); !image.empty()) {
@@ -251,6 +267,7 @@ base::Result<Lines> plan_lines(const Plan& plan) {
                                                         : job::duration_text(spec.timeouts.job),
                          job::duration_text(spec.timeouts.stop),
                          job::duration_text(spec.timeouts.shrink)));
+  add_other_fields(spec, lines);
   for (const std::string& file : spec.files) add_field(lines, "file", file);
   for (const job::TaskSpec& task : spec.tasks) GANGRUN_TRY(add_task_type(plan, task, lines));
   Lines sources = sources_lines(spec, plan.sources);

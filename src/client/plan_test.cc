@@ -65,6 +65,32 @@ TEST(PlanLines, ReadLikeTheJob) {
   EXPECT_THAT(text, Not(HasSubstr("A=job\n  env           B=job\n  env")));
 }
 
+// It had those of task types only: a limit that was given could not be checked.
+TEST(PlanLines, HaveWhatTheJobHasNotByDefault) {
+  Plan plan = sample_plan();
+  const auto text_of = [&] {
+    std::string text;
+    for (const Line& line : plan_lines(plan).value_or(Lines())) text += line.text() + "\n";
+    return text;
+  };
+  const std::string plain = text_of();
+  EXPECT_THAT(plain, HasSubstr("success       all\n"));
+  for (const char* name : {"log limit", "stop signal", "restarts pause", "keep folders"}) {
+    EXPECT_THAT(plain, Not(HasSubstr(name))) << name;
+  }
+  plan.spec.log_limit_mib = 2048;
+  plan.spec.keep_folders = true;
+  plan.spec.restarts.pause = std::chrono::seconds(3);
+  plan.spec.stop_signal_to = job::StopSignalTo::kGroup;
+  plan.spec.timeouts.master_lost = std::chrono::seconds(0);
+  const std::string text = text_of();
+  EXPECT_THAT(text, HasSubstr("\n  log limit     2 GiB\n"));
+  EXPECT_THAT(text, HasSubstr("\n  keep folders  true\n"));
+  EXPECT_THAT(text, HasSubstr("\n  restarts pause 3 s\n"));
+  EXPECT_THAT(text, HasSubstr("\n  stop signal to group\n"));
+  EXPECT_THAT(text, HasSubstr("\n  timeouts master lost 0 s\n"));
+}
+
 TEST(VariableNames, DependOnWhatTheTaskIs) {
   const Plan plan = sample_plan();
   const auto worker = variable_names(plan.spec, plan.spec.tasks[0]);

@@ -182,4 +182,14 @@ base::Error no_such_task(const job::JobStatus& status, std::string_view name) {
       base::format("{} has no task {}; it has {}", status.id, name, first_tasks(status)));
 }
 
+base::Result<> check_tasks(const job::JobStatus& status, const std::vector<job::TaskId>& wanted) {
+  if (status.tasks.empty()) return {};
+  for (const job::TaskId& task : wanted) {
+    const bool is_there =
+        std::ranges::find(status.tasks, task, &job::TaskStatus::task) != status.tasks.end();
+    if (!is_there) return no_such_task(status, job::to_string(task));
+  }
+  return {};
+}
+
 }  // namespace gangrun::client

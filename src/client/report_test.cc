@@ -57,6 +57,21 @@ TEST(NoSuchTask, IsToldWithTheTasksThatThereAre) {
   EXPECT_TRUE(first_tasks(status).ends_with(", worker:9, …"));
 }
 
+TEST(CheckTasks, TheFirstThatIsNotThereIsAnError) {
+  job::JobStatus status;
+  status.id = "wine-1";
+  EXPECT_TRUE(check_tasks(status, {{"worker", 9}}).ok()) << "its tasks are not known";
+  status.tasks.resize(2);
+  status.tasks[0].task = {"worker", 0};
+  status.tasks[1].task = {"worker", 1};
+  EXPECT_TRUE(check_tasks(status, {}).ok());
+  EXPECT_TRUE(check_tasks(status, {{"worker", 1}, {"worker", 0}}).ok());
+  const auto checked = check_tasks(status, {{"worker", 1}, {"worker", 9}, {"ps", 0}});
+  ASSERT_FALSE(checked.ok());
+  EXPECT_EQ(checked.error().message, "wine-1 has no task worker:9; it has worker:0, worker:1");
+  EXPECT_EQ(checked.error().code, base::Code::kNotFound);
+}
+
 TEST(EndReport, OfASuccessIsShort) {
   EXPECT_EQ(lines_text(end_report(ended(job::JobState::kSucceeded), is_here)),
             R"(wine-20260131-120000-3fa1 succeeded after 41 s

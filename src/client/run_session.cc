@@ -130,7 +130,8 @@ Result<> Session::start_master() {
     display_->joinable({.host = plan_.launch.host,
                         .port = master_->job().tls_port(),
                         .fingerprint = folder_->certificate().fingerprint,
-                        .secret_file = folder_->paths().secret()});
+                        .secret_file = folder_->paths().secret(),
+                        .limit = plan_.spec.timeouts.allocation});
   } else if (plan_.launch.serve_tls) {
     display_->notice(base::format("the registry is served by TLS at {}:{}, certificate {}",
                                   plan_.launch.host, master_->job().tls_port(),

@@ -145,7 +145,11 @@ Result<std::string> act(const KvOptions& options, const Context& context) {
   }
   GANGRUN_ASSIGN(const KeyAndValue given, key_and_value(options));
   if (given.key.empty() && !is_list) {
-    return base::invalid_argument(base::format("kv {} needs a KEY", action));
+    // As from a variable that is not set: who sees that a KEY was given looks there.
+    const bool is_given = options.key || !options.words.empty();
+    return base::invalid_argument(
+        is_given ? base::format("kv {}: the KEY is empty; allowed: {}", action, wire::kKeyForm)
+                 : base::format("kv {} needs a KEY", action));
   }
   if ((given.value || options.value) && action != "put") {
     return base::invalid_argument(base::format("kv {} takes no VALUE", action));

@@ -79,7 +79,9 @@ TEST_F(TaskKeysTest, WordsAfterTheDashesHaveTheirPlaces) {
   EXPECT_EQ(put({.action = "put", .words = {"-k", "--help"}}), "PUT /kv/-k '--help'");
   EXPECT_THAT(put({.action = "put", .key = "k", .value = "", .words = {"v"}}),
               HasSubstr("unexpected argument 'v'"));
-  EXPECT_THAT(put({.action = "put", .key = "", .words = {"v"}}), HasSubstr("needs a KEY"));
+  EXPECT_EQ(
+      put({.action = "put", .key = "", .words = {"v"}}),
+      "kv put: the KEY is empty; allowed: from 1 to 200 printable ASCII characters, no space");
 }
 
 // It waited for standard input.

@@ -85,6 +85,8 @@ struct TaskResult {
 struct ListedJob {
   job::JobStatus status;
   std::string unreadable{};  // why; empty: it is not
+  // Why this is only its last status that is recorded, and from when; empty: it is that of now.
+  std::string silence{};
 };
 
 using ResultSink = std::function<base::Result<>(std::string_view piece)>;
@@ -107,6 +109,12 @@ class Job {
   // Asks for the job's end and returns; at_once: without any grace. kFailedPrecondition where it
   // has ended already.
   virtual base::Result<> stop(bool at_once, const std::string& by) = 0;
+  // For a job of which stop() says kUnavailable: ends it at once, whether or not its master
+  // answers, and says how. None: this place cannot, and the error of stop() is all that there is to
+  // say.
+  virtual base::Result<std::optional<std::string>> stop_without_answer(const std::string& /*by*/) {
+    return std::nullopt;
+  }
   // Asks tasks of the job, for as long as the question's limit allows and not much longer.
   virtual base::Result<Answer> ask(const Question& question) = 0;
   // The results that are there now, in the order of the tasks.

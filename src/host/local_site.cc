@@ -14,9 +14,11 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "base/strings.h"
 #include "base/unique_fd.h"
 #include "cluster/task_files.h"
 #include "host/local_logs.h"
+#include "host/silent_master.h"
 #include "job/last_words.h"
 #include "jobfile/plan_json.h"
 #include "journal/reader.h"
@@ -136,6 +138,10 @@ std::optional<base::WallTime> last_written(const std::string& folder) {
     entry.increment(failed);
   }
   return last;
+}
+
+std::string with_time(std::string_view words, std::optional<base::WallTime> time) {
+  return time ? base::format("{}{}", words, base::to_iso8601(*time)) : std::string();
 }
 
 // A job without a master has lived at least as long as it has written, whatever its record says.
@@ -306,10 +312,9 @@ Result<job::JobStatus> LocalJob::status_within(base::Duration limit) {
 std::optional<job::JobStatus> LocalJob::recorded_status() {
   auto status = stored_status(paths_);
   if (!status.ok()) return std::nullopt;
-  const auto written = last_written(paths_.journal());
   status->notes.push_back(
       base::format("its master does not answer; this is the last status that it has recorded{}",
-                   written ? base::format(", at {}", base::to_iso8601(*written)) : std::string()));
+                   with_time(", at ", last_written(paths_.journal()))));
   return *std::move(status);
 }
 
@@ -355,6 +360,46 @@ Result<> LocalJob::stop(bool at_once, const std::string& by) {
                      id(), base::to_words(kAnswerTimeout)));
   }
   return std::move(asked).context(base::format("cannot reach the master of {}", id()));
+}
+
+// How many agents there still are at `deadline`, of a job whose master has gone.
+std::size_t LocalJob::agents_left(base::Instant deadline) const {
+  while (true) {
+    const std::size_t left = process::agent_processes(id()).size();
+    if (left == 0 || access_.clock.now() >= deadline) return left;
+    (void)process::wait_any_readable({}, access_.clock.now() + kBlindInterval);
+  }
+}
+
+// Agents see the end of their master, and another one of a detached job finds them.
+Result<std::optional<std::string>> LocalJob::stop_without_answer(const std::string& by) {
+  const auto master = listening_master(paths_);
+  if (!master.ok()) return std::nullopt;
+  GANGRUN_ASSIGN(const job::JobSpec spec, stored_spec(paths_));
+  if (!access_.are_beside_us(spec)) {
+    return base::unavailable(base::format(
+        "the master of {} (process {}) does not answer, and nobody else can end its tasks, which "
+        "are not on this machine: let it go on (kill -CONT {}) or end it (kill -KILL {}), and "
+        "repeat this command",
+        id(), master->pid(), master->pid(), master->pid()));
+  }
+  GANGRUN_TRY(kill_master(*master, access_.clock.now() + kAnswerTimeout));
+  const std::string killed = base::format(
+      "the master of {} (process {}) did not answer within {} "
+      "and was killed",
+      id(), master->pid(), base::to_words(kAnswerTimeout));
+  if (can_come_back(paths_)) {
+    const auto told = stop(true, by);
+    // It had recorded an end before.
+    const bool has_ended = !told.ok() && told.error().code == base::Code::kFailedPrecondition;
+    if (!told.ok() && !has_ended) return told.error().context(killed);
+    return killed + (has_ended ? "; the job has ended" : "; the next one ends the job");
+  }
+  const std::size_t left = agents_left(access_.clock.now() + kAnswerTimeout);
+  if (left == 0) return killed + "; its tasks have ended with it";
+  return base::unavailable(base::format(
+      "{}; {} still {}, and end within the job's timeouts.master_lost", killed,
+      base::count_text(static_cast<std::int64_t>(left), "agent"), left == 1 ? "runs" : "run"));
 }
 
 Result<std::vector<cluster::TaskResult>> LocalJob::results() {
@@ -407,15 +452,20 @@ Result<std::vector<cluster::ListedJob>> LocalSite::list() {
   for (const std::string& id : ids) {
     const JobPaths paths = paths_of(home_, id);
     auto status = LocalJob(paths, access_).status_within(limit);
+    std::string silence;
     if (!status.ok() && status.error().code == base::Code::kUnavailable) {
       limit = kNextAnswerTimeout;
       // Its master's record is true of it, too.
       const std::string trouble = status.error().message;
       status = stored_status(paths);
-      if (status.ok()) status->notes.push_back(trouble);
+      const std::string since = with_time("; as of ", last_written(paths.journal()));
+      if (status.ok()) status->notes.push_back(trouble + since);
+      if (status.ok() && !job::is_final(status->state)) {
+        silence = "its master does not answer" + since;
+      }
     }
     if (status.ok()) {
-      jobs.push_back({*std::move(status)});
+      jobs.push_back({.status = *std::move(status), .silence = std::move(silence)});
     } else if (!is_being_made(paths)) {
       jobs.push_back(unreadable_job(paths, status.error()));
     }

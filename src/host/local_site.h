@@ -45,6 +45,7 @@ class LocalJob final : public cluster::Job {
       const cluster::LogRequest& request) override;
   base::Result<job::ClusterSpec> cluster_spec(int generation, base::Instant deadline) override;
   base::Result<> stop(bool at_once, const std::string& by) override;
+  base::Result<std::optional<std::string>> stop_without_answer(const std::string& by) override;
   base::Result<cluster::Answer> ask(const cluster::Question& question) override;
   base::Result<std::vector<cluster::TaskResult>> results() override;
   base::Result<> read_result(const job::TaskId& task, const cluster::ResultSink& sink) override;
@@ -52,6 +53,7 @@ class LocalJob final : public cluster::Job {
 
  private:
   [[nodiscard]] bool may_have_tasks() const;
+  [[nodiscard]] std::size_t agents_left(base::Instant deadline) const;
   bool has_master_again(base::Instant deadline);
   [[nodiscard]] bool comes_back(const base::Error& error, base::Instant deadline);
   [[nodiscard]] base::Error silent_supervisor(base::Duration limit) const;

@@ -1,5 +1,6 @@
 #include "host/local_site.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -180,7 +181,10 @@ TEST_F(LocalSiteTest, AJobWhoseSupervisorIsStoppedMayBeAlive) {
   ASSERT_TRUE(jobs.ok());
   ASSERT_EQ(jobs->size(), 1U);
   EXPECT_EQ(jobs->front().status.state, job::JobState::kRunning);
-  EXPECT_EQ(jobs->front().status.notes, std::vector<std::string>{status.error().message});
+  ASSERT_EQ(jobs->front().status.notes.size(), 1U);
+  EXPECT_THAT(jobs->front().status.notes[0],
+              testing::StartsWith(status.error().message + "; as of 20"));
+  EXPECT_THAT(jobs->front().silence, testing::StartsWith("its master does not answer; as of 20"));
 }
 
 // Each of many masters that had stopped made `ps` wait for 5 s.

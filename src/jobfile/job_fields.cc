@@ -16,12 +16,14 @@ constexpr FieldRow<job::JobSpec> kRestartsFields[] = {
         .about = "Most failures that are answered with a restart",
         .max = job::kMaxRestarts,
         .is_always_written = true,
+        .has_own_words = true,
         .reference = "how many failures are answered with a restart, {range}",
     }),
     field_of<&job::JobSpec::restarts, &job::Restarts::scope>({
         .key = "scope",
         .about = "What restarts after a failure",
         .is_always_written = true,
+        .has_own_words = true,
         .reference = "`task`: restart the failed task; `gang`: restart all tasks; `none`: restart "
                      "nothing, and `max` is 0",
     }),
@@ -47,6 +49,7 @@ constexpr FieldRow<job::JobSpec> kTimeoutsFields[] = {
         .about = "Longest time until every task has been allocated",
         .min = 1,
         .is_always_written = true,
+        .has_own_words = true,
         .reference = "the longest time until every task has been allocated; more than 0",
     }),
     field_of<&job::JobSpec::timeouts, &job::Timeouts::hold>({
@@ -63,12 +66,14 @@ constexpr FieldRow<job::JobSpec> kTimeoutsFields[] = {
         .about = "Longest time until every task has reported",
         .min = 1,
         .is_always_written = true,
+        .has_own_words = true,
         .reference = "the longest time from then until every task has reported; more than 0",
     }),
     field_of<&job::JobSpec::timeouts, &job::Timeouts::job>({
         .key = "job",
         .about = "Longest time of the whole job; 0 means no limit",
         .is_always_written = true,
+        .has_own_words = true,
         .reference = "the longest time of the whole job; 0 is no limit",
     }),
     field_of<&job::JobSpec::timeouts, &job::Timeouts::stop>({
@@ -76,6 +81,7 @@ constexpr FieldRow<job::JobSpec> kTimeoutsFields[] = {
         .about = "Time between telling a task to stop and killing it",
         .min = 1,
         .is_always_written = true,
+        .has_own_words = true,
         .reference = "the longest time between telling a task to stop and killing it; more than 0",
     }),
     field_of<&job::JobSpec::timeouts, &job::Timeouts::shrink>({
@@ -83,6 +89,7 @@ constexpr FieldRow<job::JobSpec> kTimeoutsFields[] = {
         .about = "How long a gang that may be smaller waits for its missing tasks",
         .min = 1,
         .is_always_written = true,
+        .has_own_words = true,
         .reference = "the longest time that a type with `min_instances` waits for missing tasks, "
                      "or one with spares for a late task; more than 0",
     }),
@@ -100,6 +107,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .about = "Name of the job",
         .allowed = "a name that can be a folder's",
         .is_always_written = true,
+        .has_own_words = true,
         .flag = one_value("--name", "NAME", "The job's name"),
         .reference = "a letter or digit, then at most 62 letters, digits, `.`, `_` or `-`",
         .default_words = "the file's name without its ending; without a file, the script's or the "
@@ -151,6 +159,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
                  "one tracked type",
         .allowed = "all, or a task type",
         .is_always_written = true,
+        .has_own_words = true,
         .flag = one_value("--success", "all|TYPE", "Whose success is the job's success"),
         .reference = "`all`: the job succeeds when all tracked tasks have succeeded; or a tracked "
                      "task type: when all tasks of this type have succeeded",
@@ -180,6 +189,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .key = "files",
         .about = "Files and folders that the tasks need in their working folder",
         .allowed = "paths, a path",
+        .has_own_words = true,
         .flag = {.names = "-f,--files",
                  .forms = FlagForms::kEach,
                  .adds = true,
@@ -206,6 +216,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .key = "image",
         .about = "Container image that the tasks run in",
         .allowed = "the name of a container image",
+        .has_own_words = true,
         .flag = one_value("--image", "IMAGE", "The container image that the tasks run in"),
         .reference = "the [container image](containers.md) that the tasks run in: "
                      "`[HOST[:PORT]/]NAME[:TAG][@DIGEST]`",
@@ -243,6 +254,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .about = "Backend that runs the tasks",
         .allowed = "the name of a place",
         .is_always_written = true,
+        .has_own_words = true,
         .flag = one_value("--on", "PLACE", "Where the tasks run"),
         .reference = "where the tasks run: {places}",
     }),
@@ -319,6 +331,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
             "Interface or network of the tasks' published addresses: eth0, 10.0.0.0/8, fd00::/8",
         .allowed = "the name of an interface, or a network as 10.0.0.0/8",
         .parse = parse_interface,
+        .has_own_words = true,
         .flag = one_value("--interface", "NAME",
                           "The interface (eth0) or network (10.0.0.0/8, fd00::/8) of the tasks' "
                           "addresses"),
@@ -332,6 +345,7 @@ constexpr FieldRow<job::JobSpec> kJobFields[] = {
         .key = "containment",
         .about = "How everything that a task started is killed with it",
         .is_always_written = true,
+        .has_own_words = true,
         .flag = one_value("--containment", "",
                           "How a task's processes are contained, so that none outlives it"),
         .reference = "`auto`, `pid_namespace`, `cgroup` or `subreaper`: how everything that a task "

@@ -238,7 +238,7 @@ base::Result<> OutputPump::log_lost_lines() {
   if (lost_here_ == 0) return {};
   GANGRUN_TRY(open_log());
   const std::string words =
-      fmt::format("\ngangrun: {} {} missing here: {}\n",
+      fmt::format("\n{}gangrun: {} {} missing here: {}\n", prefix_,
                   base::count_text(static_cast<std::int64_t>(lost_here_), "line"),
                   lost_here_ == 1 ? "is" : "are", log_error_->message);
   GANGRUN_TRY(base::write_all(log_.get(), words, log_path_));

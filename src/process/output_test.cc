@@ -302,6 +302,17 @@ TEST_F(Output, OfALogWithALimitWholeLinesAreKeptAndTheRestIsCounted) {
             "reached\n");
 }
 
+// It did not say whose lines they are.
+TEST_F(Output, InASharedLogTheProcessThatLacksLinesIsNamed) {
+  const auto target = pump(log);
+  target->share_log("1");
+  target->limit_log(std::make_shared<LogRoom>(LogRoom{.limit = 40, .left = 11}));
+  feed(*target, "one\ntwo\n");
+  target->finish();
+  EXPECT_EQ(logged(),
+            "[1] one\n\n[1] gangrun: 1 line is missing here: log_limit (40 B) is reached\n");
+}
+
 TEST_F(Output, TheRoomForALogIsThatOfAllItsPumps) {
   const auto room = std::make_shared<LogRoom>(LogRoom{8, 8});
   const auto first = pump(log);

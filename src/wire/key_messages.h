@@ -157,13 +157,16 @@ struct BarrierAnswer {
   std::vector<PartlyCome> partly{};
   // Which tasks have ended and how, where so many cannot come any more.
   std::string ended{};
+  // Those that have ended and cannot come, where others still can.
+  std::vector<job::TaskId> gone{};
 
   static constexpr auto rows() {
     return std::tuple(base::row("complete", &BarrierAnswer::is_complete),
                       base::row("round", &BarrierAnswer::round, base::Range{0, kMaxRound}),
                       base::row_if_set("come", &BarrierAnswer::come),
                       base::row_if_set("partly", &BarrierAnswer::partly),
-                      base::row_if_set("ended", &BarrierAnswer::ended, job::kSentence));
+                      base::row_if_set("ended", &BarrierAnswer::ended, job::kSentence),
+                      base::row_if_set("gone", &BarrierAnswer::gone));
   }
 
   friend bool operator==(const BarrierAnswer&, const BarrierAnswer&) = default;

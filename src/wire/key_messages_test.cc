@@ -52,8 +52,11 @@ TEST(KeyMessagesTest, AllComeBack) {
   expect_back(KeyAnswer{.found = true, .value = "x", .keys = {"a"}, .more = true});
   expect_back(
       BarrierQuestion{.name = "b", .generation = 2, .tasks = 3, .process = 1, .processes = 2});
-  expect_back(BarrierAnswer{
-      .is_complete = false, .round = 2, .come = {{"worker", 1}}, .partly = {{{"ps", 0}, 1}}});
+  expect_back(BarrierAnswer{.is_complete = false,
+                            .round = 2,
+                            .come = {{"worker", 1}},
+                            .partly = {{{"ps", 0}, 1}},
+                            .gone = {{"worker", 2}}});
   expect_back(CancelQuestion{7});
 }
 

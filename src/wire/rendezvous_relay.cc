@@ -33,6 +33,16 @@ std::optional<std::string> rendezvous_key(std::string_view path) {
   return std::string(path);
 }
 
+net::HttpResponse rendezvous_response(int status, std::string body) {
+  net::HttpResponse response{
+      .status = status,
+      .content_type = status == kOk ? "application/octet-stream" : "text/plain; charset=utf-8",
+      .headers = {},
+      .body = std::move(body)};
+  if (status == kMethodNotAllowed) response.headers.add("Allow", "GET, PUT, DELETE");
+  return response;
+}
+
 void RendezvousRelay::request(RendezvousTicket ticket, std::string_view method,
                               std::string_view path, std::string body, base::Instant now) {
   const auto key = rendezvous_key(path);

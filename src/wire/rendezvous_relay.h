@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "net/http.h"
 #include "wire/messages.h"
 
 namespace gangrun::wire {
@@ -85,5 +86,7 @@ class RendezvousRelay {
 
 // "/global/0" to "global/0": a scope and a name of printable ASCII, at most kMaxRendezvousKeyBytes.
 std::optional<std::string> rendezvous_key(std::string_view path);
+// The response to a process: a value, or the reason why there is none.
+net::HttpResponse rendezvous_response(int status, std::string body);
 
 }  // namespace gangrun::wire

@@ -157,6 +157,19 @@ TEST_F(RendezvousRelayTest, WhatIsNotUnderstoodIsNotAsked) {
                                       "3: 413 the value is too large\n"));
 }
 
+// The head of a 405 has to name the methods, and it had none.
+TEST(RendezvousResponse, NamesTheMethodsWhereAnotherIsAsked) {
+  const auto refusal = rendezvous_response(405, "GET, PUT and DELETE are understood\n");
+  EXPECT_EQ(refusal.status, 405);
+  EXPECT_EQ(refusal.headers.get("Allow"), "GET, PUT, DELETE");
+  EXPECT_EQ(refusal.content_type, "text/plain; charset=utf-8");
+  EXPECT_EQ(refusal.body, "GET, PUT and DELETE are understood\n");
+  const auto value = rendezvous_response(200, "x");
+  EXPECT_EQ(value.headers.get("Allow"), std::nullopt);
+  EXPECT_EQ(value.content_type, "application/octet-stream");
+  EXPECT_EQ(value.body, "x");
+}
+
 TEST_F(RendezvousRelayTest, HasLimits) {
   const std::string value(kMaxRendezvousValueBytes, 'x');
   const std::size_t fit = kMaxOwnRendezvousBytes / value.size();

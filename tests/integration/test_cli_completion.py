@@ -23,7 +23,9 @@ def complete(gangrun, run_gangrun, home, tmp_path):
                               env={"PATH": f"{Path(gangrun).parent}:/usr/bin:/bin", "GANGRUN_HOME": str(home), "HOME": str(tmp_path)},
                               capture_output=True, text=True, timeout=30)
         assert (done.returncode, done.stderr) == (0, "")
-        return set(done.stdout.split())
+        found = done.stdout.split()
+        assert len(found) == len(set(found)), found
+        return set(found)
 
     return offers
 
@@ -96,6 +98,13 @@ def test_bash_completes_only_jobs_that_a_command_has_a_use_for(complete, run_gan
         assert complete("gangrun", "rm", "") == {"last", over}
     finally:
         run_gangrun("kill", "--now", going)
+
+
+def test_bash_offers_the_task_that_failed_once(complete, run_gangrun):
+    """It stands at the begin of two lines of its job's status: its own, and that of the cause."""
+    assert run_gangrun("run", "-r", "worker:2", "--", "sh", "-c", "exit $GANGRUN_TASK_INDEX").status == 1
+    assert [line.split()[0] for line in run_gangrun("status", "last").stdout.splitlines()].count("worker:1") == 2
+    assert complete("gangrun", "logs", "last", "") == {"worker:0", "worker:1"}
 
 
 def test_bash_completes_tasks_of_the_job(complete, run_gangrun):

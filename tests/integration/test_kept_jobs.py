@@ -181,6 +181,8 @@ def test_ps_names_a_job_whose_master_does_not_answer(gangrun, run_gangrun, home,
         assert listed["mute"]["state"] == "running" and "does not answer within" in listed["mute"]["notes"][0], listed
         shown = run_gangrun("ps")
         assert shown.status == 0 and "mute" in shown.stdout and "good" in shown.stdout, shown
+        assert re.search(r"mute-\S+ +running .*≥ .* its master does not answer; as of 20\S+Z\n", shown.stdout), shown
+        assert "good" not in "".join(line for line in shown.stdout.splitlines() if "does not answer" in line), shown
         # It was an error alone.
         for flags in [], ["--json"]:
             one = run_gangrun("status", "mute", *flags)
@@ -201,6 +203,37 @@ def test_ps_names_a_job_whose_master_does_not_answer(gangrun, run_gangrun, home,
     with follower:
         assert (follower.communicate(timeout=LIMIT_S), follower.returncode) == (("", ""), 0)
     assert run_gangrun("wait", "mute").status == 5
+
+
+def test_kill_now_goes_around_a_stopped_master(run_gangrun, home, tmp_path):
+    """It waited for the answer, and the tasks ran on."""
+    assert run_gangrun("run", "-d", "--name", "stuck", "--", "sh", "-c", "touch up; while :; do sleep 1; done", cwd=tmp_path).status == 0
+    wait_until((tmp_path / "up").exists, "the task")
+    (master,) = [pid for pid, words in processes_with(f"GANGRUN_HOME={home}").items() if "master" in words]
+    os.kill(master, signal.SIGSTOP)
+    told = run_gangrun("kill", "--now", "stuck")
+    assert told.status == 0 and told.stdout == "", told
+    assert re.fullmatch(rf"gangrun: the master of stuck-\S+ \(process {master}\) did not answer within 5.0 s and was killed; "
+                        r"the next one ends the job\n", told.stderr), told
+    # The next one has recorded who ended it.
+    assert run_gangrun("wait", "stuck").status == 5
+    (job,) = json.loads(run_gangrun("ps", "--json").stdout)
+    assert job["state"] == "killed" and "gangrun kill by" in job["cause"]["sentence"], job
+    wait_until(lambda: not processes_with(f"GANGRUN_HOME={home}"), lambda: f"the end of {processes_with(f'GANGRUN_HOME={home}')}")
+
+
+def test_kill_now_goes_around_a_stopped_command(gangrun, run_gangrun, home, tmp_path):
+    """As after Ctrl-Z: on this machine the command is the job's master."""
+    with subprocess.Popen([gangrun, "run", "--name", "stuck", "--", "sh", "-c", "touch up; while :; do sleep 1; done"], cwd=tmp_path,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | {"GANGRUN_HOME": str(home)}) as command:
+        wait_until((tmp_path / "up").exists, "the task")
+        os.kill(command.pid, signal.SIGSTOP)
+        told = run_gangrun("kill", "--now", "stuck")
+        command.kill()
+    assert command.returncode == -signal.SIGKILL
+    assert told.status == 0 and told.stderr.endswith(f"(process {command.pid}) did not answer within 5.0 s and was killed; its tasks have ended with it\n"), told
+    assert [job["state"] for job in json.loads(run_gangrun("ps", "--json").stdout)] == ["lost"]
+    wait_until(lambda: not processes_with(f"GANGRUN_HOME={home}"), lambda: f"the end of {processes_with(f'GANGRUN_HOME={home}')}")
 
 
 def test_a_detached_job_whose_folder_is_removed_ends(run_gangrun, home, tmp_path):

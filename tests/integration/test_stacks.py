@@ -147,12 +147,20 @@ def test_the_want_of_py_spy_is_told_once_where_only_the_interpreter_is_seen(gang
         command(gangrun, home, "kill", "--now", "last")
 
 
-def test_one_task_may_be_named_and_one_that_is_not_there_is_told(gangrun, home, job):
-    seen = command(gangrun, home, "stacks", job, "worker:1", "worker:7", "--timeout", "40s", "--json")
+def test_one_task_may_be_named(gangrun, home, job):
+    seen = command(gangrun, home, "stacks", job, "worker:1", "--timeout", "40s", "--json")
     assert seen.returncode == 0, seen.stderr
-    first, second = json.loads(seen.stdout)["tasks"]
-    assert first["task"] == "worker:1" and len(first["processes"]) == 1
-    assert second == {"task": "worker:7", "trouble": "the job has no such task"}
+    (only,) = json.loads(seen.stdout)["tasks"]
+    assert only["task"] == "worker:1" and len(only["processes"]) == 1
+
+
+@pytest.mark.parametrize("words", [["stacks", "last", "worker:1", "worker:9"], ["logs", "last", "worker:9"],
+                                   ["exec", "last", "worker:9", "--", "true"]], ids=lambda words: words[0])
+def test_a_task_that_is_not_there_is_an_error_beside_others_too(gangrun, home, job, words):
+    """`stacks` told it beside the stacks of the others, with status 0, and `logs` did not say which there are."""
+    refused = command(gangrun, home, *words)
+    assert refused.returncode == (125 if words[0] == "exec" else 4) and refused.stdout == ""
+    assert refused.stderr == f"gangrun: {job} has no task worker:9; it has worker:0, worker:1, worker:2\n"
 
 
 def test_of_a_stopped_process_it_is_told_that_it_stands(gangrun, home, job):

@@ -130,10 +130,10 @@ def test_who_asks_a_job_without_a_client_reaches_the_tasks_that_are_meant(jobs):
     assert done.returncode == 0, done.stderr
     job = done.stdout.strip()
     wait_until_up(jobs, 3, job)
-    asked = jobs.order("stacks", job, "worker:1", "worker:9", "--json")
-    assert json.loads(asked.stdout)["tasks"] == [
-        {"task": "worker:1", "trouble": "no agent of gangrun is beside it"},
-        {"task": "worker:9", "trouble": "the job has no such task"}], asked
+    asked = jobs.order("stacks", job, "worker:1", "--json")
+    assert json.loads(asked.stdout)["tasks"] == [{"task": "worker:1", "trouble": "no agent of gangrun is beside it"}], asked
+    refused = jobs.order("stacks", job, "worker:1", "worker:9", "--json")
+    assert refused.returncode == 4 and f"{job} has no task worker:9; it has " in refused.stderr, refused
     with jobs.running("attach", job, program="gangrun") as attached:
         attached.stdout.readline()
         for count in (1, 2):
