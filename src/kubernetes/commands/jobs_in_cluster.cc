@@ -158,7 +158,9 @@ Result<std::vector<cluster::ListedJob>> RecordedJobs::list() {
                             base::unavailable(base::format("{} does not answer", record.server)))
                       : job.status();
     if (!status.ok()) silent.insert(record.server);
-    jobs.push_back({status.ok() ? *std::move(status) : job.as_of_last(status.error().message)});
+    cluster::ListedJob listed{status.ok() ? *std::move(status) : job.as_of_last()};
+    if (!status.ok()) listed.silence = status.error().message;
+    jobs.push_back(std::move(listed));
   }
   if (!records.empty()) std::ranges::stable_sort(jobs, is_newer);
   return jobs;

@@ -273,7 +273,7 @@ Result<job::JobStatus> PodMasterJob::when_gone() {
   return status;
 }
 
-job::JobStatus PodMasterJob::as_of_last(const std::string& trouble) const {
+job::JobStatus PodMasterJob::as_of_last() const {
   job::JobStatus status;
   if (record_.last_seen) {
     status = *record_.last_seen;
@@ -283,7 +283,6 @@ job::JobStatus PodMasterJob::as_of_last(const std::string& trouble) const {
     status.submitted = record_.submitted;
   }
   set_moments(status, here_.clock.wall_now());
-  status.notes.push_back(base::format("as last seen: {}", trouble));
   return status;
 }
 

@@ -58,7 +58,7 @@ class PodMasterJob final : public cluster::Job {
   // As status() would have it, by a head that was just listed.
   base::Result<job::JobStatus> status_by(const records::Head& head);
   // As it was seen last, where the cluster cannot be asked.
-  [[nodiscard]] job::JobStatus as_of_last(const std::string& trouble) const;
+  [[nodiscard]] job::JobStatus as_of_last() const;
   // What the job is, with the way to its cluster.
   base::Result<job::JobSpec> spec();
   // kFailedPrecondition where it has not ended.
