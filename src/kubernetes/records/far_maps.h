@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "kubernetes/records/head_keeper.h"
 #include "kubernetes/records/map_writer.h"
 #include "kubernetes/records/record_place.h"
+#include "net/alive.h"
 #include "net/event_loop.h"
 #include "net/workers.h"
 
@@ -39,17 +41,15 @@ class MapKeys final : public cluster::FarKeys {
   void forget_before(int segment) override;
 
  private:
-  struct Waiting {
-    net::Timer limit;
-  };
-
   MapWriter& writer_of(int segment);
+  void wait_at_most(int segment);
 
   const RecordPlace place_;
   HeadKeeper& head_;
   std::map<int, std::unique_ptr<MapWriter>> writers_;
-  std::map<int, std::unique_ptr<MapWriter>> removals_;
-  std::vector<std::unique_ptr<MapWriter>> removed_;  // each may be what is calling back
+  std::set<int> forgotten_;
+  int under_way_ = 0;
+  net::Timer limit_;
 };
 
 class MapResults final : public cluster::FarResults {
@@ -69,11 +69,11 @@ class MapResults final : public cluster::FarResults {
   };
 
   void work();
+  [[nodiscard]] base::Result<> check_room(std::size_t bytes) const;
   void on_read(base::Result<std::string> bytes);
-  void on_written(std::int64_t bytes, const base::Result<>& written);
   // Names `entry` in the head, none of them if there is none, and takes the chain before it away.
   void replace(std::optional<KeptResultEntry> entry);
-  void take_away(const std::string& chain, std::function<void()> then);
+  void take_away(const std::string& chain);
   void finish(const base::Result<>& result);
 
   const RecordPlace place_;
@@ -83,9 +83,12 @@ class MapResults final : public cluster::FarResults {
   int times_ = 0;
   std::string chain_;  // of the one that is being written
   std::unique_ptr<MapWriter> writer_;
-  std::vector<std::unique_ptr<MapWriter>> old_;  // each may be what is calling back
+  std::map<std::string, std::unique_ptr<MapWriter>> removals_;  // by their chains
+  std::vector<std::unique_ptr<MapWriter>> removed_;             // each may be what is calling back
   net::Timer limit_;
-  net::Workers reader_;  // last: what runs on it uses the others
+  net::Timer next_;
+  const net::Life life_;  // for the answers of `head_`
+  net::Workers reader_;   // last: what runs on it uses the others
 };
 
 }  // namespace gangrun::kubernetes::records

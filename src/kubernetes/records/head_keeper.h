@@ -1,7 +1,10 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,9 +15,14 @@
 #include "kubernetes/pods/errands.h"
 #include "kubernetes/records/head.h"
 #include "kubernetes/records/record_place.h"
+#include "net/alive.h"
 #include "net/event_loop.h"
 
 namespace gangrun::kubernetes::records {
+
+// Whether the server refused since the object has changed meanwhile: a real one says 422 to a test
+// of a patch that fails, and 409 where the change comes while it works.
+bool is_conflict(const base::Error& error);
 
 // For so long a master may not know that another one has taken its place.
 inline constexpr std::chrono::seconds kLookInterval{5};
@@ -69,11 +77,12 @@ class HeadKeeper {
   void on_read(const ApiAnswer& answer);
   void write();
   void on_written(const ApiAnswer& answer, std::size_t wishes);
-  void take(ReadHead read);
+  void on_answered();
+  void tell_stop();
   void fulfil(std::size_t wishes);
   void in_trouble(const base::Error& error);
   void depose(const base::Error& why);
-  [[nodiscard]] kubernetes::Request request_for(std::string method) const;
+  [[nodiscard]] base::Error gone() const;
 
   const RecordPlace place_;
   const Callbacks callbacks_;
@@ -85,6 +94,7 @@ class HeadKeeper {
   bool has_told_stop_ = false;
   bool is_busy_ = false;
   bool must_read_ = false;
+  std::optional<base::Error> refused_;  // the last writing, as a conflict or for good
   std::deque<Wish> wishes_;
   std::vector<std::function<void()>> lookers_;        // who wait for the next reading
   std::vector<std::function<void()>> asked_lookers_;  // for the one that is under way
@@ -92,6 +102,7 @@ class HeadKeeper {
   base::Pause pause_;
   net::Timer again_;
   net::Timer next_look_;
+  const net::Life life_;  // for what is posted
 };
 
 }  // namespace gangrun::kubernetes::records

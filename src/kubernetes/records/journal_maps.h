@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "journal/far_copy.h"
@@ -28,7 +29,8 @@ class JournalMaps final : public journal::FarCopy {
   struct Options {
     std::string segment_path;  // of the local segment
     int segment = 1;
-    // Once: nothing more can be written, and nothing is waited for any more.
+    // Once: there is only room for the end of the job any more. Without that room nothing is
+    // written, or waited for.
     std::function<void()> on_full{};
   };
 
@@ -48,6 +50,7 @@ class JournalMaps final : public journal::FarCopy {
   [[nodiscard]] std::uint64_t recorded() const;
   void work();
   void on_part(std::uint64_t end, const base::Result<>& stored);
+  void tell_if_full();
   void wait_at_most();
   void give_up(const std::string& why);
   void release();
@@ -56,14 +59,17 @@ class JournalMaps final : public journal::FarCopy {
   base::Logger& logger_;
   HeadKeeper& head_;
   const Options options_;
+  const ChainLimits limits_;
   MapWriter writer_;
   std::deque<Waiter> waiters_;
   std::uint64_t stored_ = 0;
   bool is_busy_ = false;
   bool is_hurried_ = false;
   bool has_given_up_ = false;
+  bool is_full_ = false;
   net::Timer limit_;
   net::Timer release_;
+  net::Timer full_;
 };
 
 }  // namespace gangrun::kubernetes::records

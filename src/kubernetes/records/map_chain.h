@@ -23,9 +23,6 @@ ChainLimits journal_limits();
 ChainLimits keys_limits();
 ChainLimits result_limits();
 
-// One part, compressed, is no longer.
-inline constexpr std::size_t kMaxSealedPartBytes = std::size_t{24} * 1024 * 1024;
-// More maps has no chain.
 inline constexpr int kMaxChainMaps = 999;
 
 struct RecordsKey {

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <deque>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -16,6 +16,7 @@
 #include "kubernetes/records/head_keeper.h"
 #include "kubernetes/records/map_chain.h"
 #include "kubernetes/records/record_place.h"
+#include "net/alive.h"
 #include "net/event_loop.h"
 
 namespace gangrun::kubernetes::records {
@@ -40,35 +41,50 @@ class MapWriter {
   // All that wait get this error; whether the first of them is there is not known. Nothing more is
   // written.
   void give_up(const base::Error& why);
+  // Why nothing can be written; empty while all is well.
   [[nodiscard]] std::string trouble() const { return trouble_; }
+  // All pieces, with those that wait.
+  [[nodiscard]] std::size_t bytes() const { return chain_bytes_; }
 
  private:
   using Done = std::function<void(base::Result<>)>;
   struct Waiting {
     Piece piece;
-    Done done;  // of the last piece of its part
+    Done done;                           // null: of its part more pieces follow
+    std::optional<base::Error> error{};  // instead of a piece
   };
 
+  void schedule();
   void work();
-  void write_map();
-  void begin_map();
+  void go_on();
+  void take_batch();
+  void create();
   void on_created(const ApiAnswer& answer);
   void replace(const base::Json& there);
-  void count_map();
-  void add_pieces();
+  void count_map(std::string version);
+  void add();
   void on_added(const ApiAnswer& answer);
-  // Reads the map, and hands it on where this is still the master's.
-  void look_at_map(int index, std::function<void(const base::Json& map)> then);
-  void written(const base::Json& map);
-  void finish(std::size_t pieces);
+  // Reads the map of the batch, and hands it on where this is still the master's.
+  void look_at_map(std::function<void(const base::Json& map)> then);
+  void written(std::string version);
   void try_again(const base::Error& error);
+  void end_waiting(const base::Error& error);
   void begin_removal();
   void remove_map(int index, int last);
-  void on_failed(Done done, base::Error error);
+  void end_removal(const base::Result<>& removed);
+  void tell_later(Done done, base::Result<> result);
+  [[nodiscard]] bool fits(std::size_t pieces, std::size_t bytes, const Piece& piece) const;
   [[nodiscard]] bool holds_batch(const base::Json& map) const;
-  [[nodiscard]] base::Json map_of_batch(int index) const;
+  [[nodiscard]] base::Json map_of_batch() const;
   [[nodiscard]] kubernetes::Request request_for(std::string method, int index) const;
-  [[nodiscard]] std::size_t pieces_that_fit() const;
+
+  // The pieces that are under way, the first of those that wait, and the map that they are for.
+  struct Batch {
+    std::vector<std::pair<std::string, std::string>> values{};  // keys, and base64
+    std::size_t bytes = 0;
+    int map = 0;
+    bool is_new_map = false;
+  };
 
   const RecordPlace place_;
   HeadKeeper& head_;
@@ -76,19 +92,22 @@ class MapWriter {
   const ChainLimits limits_;
   pods::Errands errands_;
   std::deque<Waiting> waiting_;
-  std::vector<std::pair<std::string, std::string>> batch_;  // under way: keys and their base64
+  Batch batch_;
   int next_part_ = 1;
-  int map_ = 0;                // the last one's index
+  int map_ = 0;                // the last one's index; 0: there is none yet
   std::string version_;        // of the last one
   std::size_t map_bytes_ = 0;  // of the last one's values
-  int map_keys_ = 0;
+  std::size_t map_keys_ = 0;
   std::size_t chain_bytes_ = 0;  // with all that waits
+  bool is_scheduled_ = false;
   bool is_busy_ = false;
   std::optional<base::Error> given_up_;
+  int run_ = 0;  // how many times it was given up: answers of before are not wanted
   std::optional<Done> removal_;
   std::string trouble_;
   base::Pause pause_;
   net::Timer again_;
+  const net::Life life_;  // for what is posted, and for the answers of `head_`
 };
 
 }  // namespace gangrun::kubernetes::records
