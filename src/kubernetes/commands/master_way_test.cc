@@ -96,7 +96,9 @@ TEST_F(MasterWayTest, WhatTheMasterItselfRefusesStays) {
                               EXPECT_EQ(master.fingerprint, "ab");
                               return base::Error{Code::kFailedPrecondition, "it has ended"};
                             });
-  EXPECT_EQ(answer.error(), (base::Error{Code::kFailedPrecondition, "it has ended"}));
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(answer.error().message, "it has ended");
 }
 
 }  // namespace

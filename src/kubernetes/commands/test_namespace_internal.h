@@ -159,7 +159,6 @@ inline job::JobStatus succeeded(const std::string& id = kWine) {
   job::TaskStatus task;
   task.task = {"worker", 0};
   task.state = job::TaskState::kSucceeded;
-  task.exit = job::Why{};
   status.tasks = {task};
   return status;
 }
