@@ -117,7 +117,7 @@ client::ExitStatus Attached::wait() {
 
 base::Result<client::ExitStatus> attach(const AttachOptions& options, client::Context& context) {
   GANGRUN_TRY(client::check_display(options.display));
-  if (const client::Place* place = context.places.with_job(options.job)) {
+  if (const client::Place* place = context.places.with_job(options.job, context)) {
     return place->jobs->attach(options.job, options.display, context);
   }
   GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));

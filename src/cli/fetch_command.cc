@@ -56,7 +56,7 @@ base::Result<Found> find_outputs(const FetchOptions& options, client::Context& c
   using client::TransferProgress;
   TransferProgress progress(context.console, "bring",
                             TransferProgress::form_for(context.console, options.json));
-  if (const client::Place* place = context.places.with_job(options.job)) {
+  if (const client::Place* place = context.places.with_job(options.job, context)) {
     GANGRUN_ASSIGN(const auto job, client::find_job(context, options.job));
     std::string folder = client::brought_folder(home, job->id());
     GANGRUN_TRY(place->jobs->fetch({{job->id()}, options.task, folder, progress}, context));

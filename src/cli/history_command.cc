@@ -37,7 +37,8 @@ client::Command history_command(const client::Places& places) {
                 {"--state", &options->state, "succeeded|failed|killed|lost",
                  "Only jobs that ended in this state"},
                 {"--on", &options->on, client::places_with_jobs(places),
-                 "List jobs of this machine, or of the YARN cluster that HADOOP_CONF_DIR names"},
+                 "List jobs of this machine, of the YARN cluster that HADOOP_CONF_DIR names, or "
+                 "detached jobs of the namespace to which the kubeconfig leads"},
                 {"--json", &options->json, "", "Print a list of JSON objects"}},
       .footer = "Example:\n  gangrun history --since 2d --state failed\n",
       .action = acts(options, history)};

@@ -39,7 +39,8 @@ client::Command ps_command(const client::Places& places) {
       .flags = {{"-a,--all", &options->all, "",
                  base::format("Show all ended jobs, not only the last {}", kShownEnded)},
                 {"--on", &options->on, client::places_with_jobs(places),
-                 "List jobs of this machine, or of the YARN cluster that HADOOP_CONF_DIR names"},
+                 "List jobs of this machine, of the YARN cluster that HADOOP_CONF_DIR names, or "
+                 "detached jobs of the namespace to which the kubeconfig leads"},
                 {"--json", &options->json, "", "Print a list of JSON objects"}},
       .footer = "Example:\n  gangrun ps --json\n",
       .action = acts(options, ps)};

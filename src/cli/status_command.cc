@@ -27,7 +27,7 @@ base::Result<client::ExitStatus> status(const StatusOptions& options, client::Co
   };
   if (options.json) {
     std::string url;
-    if (const client::Place* place = context.places.with_job(found.id)) {
+    if (const client::Place* place = context.places.with_job(found.id, context)) {
       url = place->jobs->page_url(found.id, context);
     }
     context.console.out(base::dump_json(client::shown_json(found, url)) + "\n");

@@ -277,7 +277,7 @@ std::string replace_frame(const Lines& shown, const Lines& above, const Lines& n
 }
 
 void JobView::joinable(const JoinPlace& place) {
-  // Who has typed the command without an application would wait for nothing.
+  // A user who has typed the command without an application would wait for nothing.
   notice(
       base::format("waits up to {} for a Spark application that brings its tasks (gangrun.spark in "
                    "Python); they "

@@ -53,7 +53,8 @@ Result<std::unique_ptr<TaskWay>> Jobs::way(const WayInput& input) const {
 
 Result<std::unique_ptr<TaskWay>> way_to_task(WayInput input) {
   const Places& places = input.context.places;
-  if (const Place* place = places.with_job(input.job)) return place->jobs->way(input);
+  if (const Place* place = places.with_job(input.job, input.context))
+    return place->jobs->way(input);
   GANGRUN_ASSIGN(const std::string home, home_of(input.context));
   GANGRUN_ASSIGN(const job::JobSpec spec,
                  host::stored_spec(host::paths_of(home, input.job), places.rules().sections()));
@@ -71,9 +72,9 @@ const Place* Places::find(std::string_view name) const {
   return &places_[static_cast<std::size_t>(rules - rules_.all().data())];
 }
 
-const Place* Places::with_job(std::string_view job) const {
-  const auto found =
-      std::ranges::find_if(places_, [&](const Place& place) { return place.jobs->has_id(job); });
+const Place* Places::with_job(std::string_view job, const Context& context) const {
+  const auto found = std::ranges::find_if(
+      places_, [&](const Place& place) { return place.jobs->has_id(job, context); });
   return found == places_.end() ? nullptr : &*found;
 }
 

@@ -111,7 +111,9 @@ class Jobs {
  public:
   virtual ~Jobs() = default;
   // Whether it is the id, or the beginning of one, of a job that the place keeps itself.
-  [[nodiscard]] virtual bool has_id(std::string_view /*job*/) const { return false; }
+  [[nodiscard]] virtual bool has_id(std::string_view /*job*/, const Context& /*context*/) const {
+    return false;
+  }
   // Whether the place lists its jobs: what `--on` of `ps` and the like may name; and that list.
   [[nodiscard]] virtual bool are_listed() const { return false; }
   [[nodiscard]] virtual base::Result<std::unique_ptr<cluster::Site>> site(
@@ -169,7 +171,7 @@ class Places {
   // Null where there is none of this name.
   [[nodiscard]] const Place* find(std::string_view name) const;
   // The place that keeps such a job itself; null: it is a job of this machine.
-  [[nodiscard]] const Place* with_job(std::string_view job) const;
+  [[nodiscard]] const Place* with_job(std::string_view job, const Context& context) const;
   // Those of which this is true.
   [[nodiscard]] std::vector<std::string> names(
       const std::function<bool(const Place&)>& chosen) const;

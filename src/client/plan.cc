@@ -109,7 +109,7 @@ std::string in_words(std::string name) {
   return name;
 }
 
-// What the job has that no line above tells, where it is not as it is by default.
+// The values that no line above tells, where they are not as they are by default.
 void add_other_fields(const job::JobSpec& spec, Lines& lines) {
   for (const jobfile::JobField& field : jobfile::plain_job_fields()) {
     const jobfile::FieldInfo& info = field.row->info;

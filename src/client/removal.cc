@@ -98,7 +98,7 @@ Result<bool> goes_on(const Context& context, const host::JobPaths& paths,
 }
 
 Result<std::string> ended_job(const Context& context, const std::string& job) {
-  if (const Place* place = context.places.with_job(job)) {
+  if (const Place* place = context.places.with_job(job, context)) {
     return place->jobs->ended_job(job, context);
   }
   GANGRUN_ASSIGN(const std::string home, home_of(context));
@@ -111,7 +111,7 @@ Result<std::string> ended_job(const Context& context, const std::string& job) {
 
 Result<> remove_job(Context& context, const std::string& id) {
   GANGRUN_ASSIGN(const std::string home, home_of(context));
-  if (const Place* place = context.places.with_job(id)) {
+  if (const Place* place = context.places.with_job(id, context)) {
     GANGRUN_TRY(place->jobs->remove({id}, context));
     host::forget_job_elsewhere(home, id);
     forget_run(home, id);

@@ -46,8 +46,8 @@ std::string verdict_sentence(const job::JobStatus& status);
 std::string first_tasks(const job::JobStatus& status);
 // The error for a task that the job does not have, with those that it has.
 base::Error no_such_task(const job::JobStatus& status, std::string_view name);
-// That error for the first of these that the job does not have. A status without tasks, as places
-// have it of some ended jobs, has every task.
+// The same error for the first of these that the job does not have. A status without tasks, as
+// places have it of some ended jobs, has every task.
 base::Result<> check_tasks(const job::JobStatus& status, const std::vector<job::TaskId>& wanted);
 
 }  // namespace gangrun::client

@@ -37,7 +37,7 @@ base::Result<std::unique_ptr<cluster::Site>> home_site(const Context& context) {
 
 base::Result<std::unique_ptr<cluster::Job>> find_job(const Context& context,
                                                      const std::string& name) {
-  const Place* place = context.places.with_job(name);
+  const Place* place = context.places.with_job(name, context);
   GANGRUN_ASSIGN(const auto site,
                  place == nullptr ? home_site(context) : place->jobs->site(context));
   return site->find(name);
@@ -74,7 +74,7 @@ std::string meant_job(const Context& context, const std::string& job) {
   const auto home = home_of(context);
   if (!home.ok()) return job;
   const auto elsewhere = host::newest_is_elsewhere(*home);
-  return elsewhere && context.places.with_job(*elsewhere) != nullptr ? *elsewhere : job;
+  return elsewhere && context.places.with_job(*elsewhere, context) != nullptr ? *elsewhere : job;
 }
 
 base::Result<std::unique_ptr<cluster::Site>> site_at(const Context& context,

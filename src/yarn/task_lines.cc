@@ -1,7 +1,6 @@
 #include "yarn/task_lines.h"
 
 #include <algorithm>
-#include <set>
 
 #include "base/format.h"
 
@@ -23,45 +22,6 @@ std::optional<std::pair<job::TaskId, bool>> stream_of(std::string_view file) {
 }
 
 }  // namespace
-
-bool is_wanted(const cluster::LogRequest& request, const job::TaskId& task, bool is_error) {
-  if (request.task && *request.task != task) return false;
-  return is_error ? request.errors : request.output;
-}
-
-bool is_too_old(const cluster::LogRequest& request, std::optional<base::WallTime> time) {
-  return request.since && time && *time < *request.since;
-}
-
-cluster::LogLine log_line(const job::TaskId& task, bool is_error, std::string text) {
-  const bool is_redrawn = text.ends_with('\r');
-  if (is_redrawn) text.pop_back();
-  return {task, is_error, std::move(text),
-          is_redrawn ? cluster::LineEnd::kRedrawn : cluster::LineEnd::kNewline};
-}
-
-std::vector<cluster::LogLine> without_replaced(std::vector<cluster::LogLine> lines) {
-  std::set<std::pair<job::TaskId, bool>> seen;
-  std::vector<cluster::LogLine> kept;
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    const bool has_later = !seen.insert({line->task, line->is_error}).second;
-    if (line->end != cluster::LineEnd::kRedrawn || !has_later) kept.push_back(std::move(*line));
-  }
-  std::reverse(kept.begin(), kept.end());
-  return kept;
-}
-
-std::vector<cluster::LogLine> last_lines(std::vector<cluster::LogLine> lines,
-                                         const cluster::LogRequest& request) {
-  if (!request.tail) return lines;
-  std::map<std::pair<job::TaskId, bool>, std::int64_t> counts;
-  std::vector<cluster::LogLine> kept;
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    if (++counts[{line->task, line->is_error}] <= *request.tail) kept.push_back(std::move(*line));
-  }
-  std::reverse(kept.begin(), kept.end());
-  return kept;
-}
 
 base::Result<bool> TaskLines::begin(const hadoop::AggregatedLog& log) {
   reads_times_ = nullptr;

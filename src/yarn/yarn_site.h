@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "cluster/far_file.h"
 #include "cluster/site.h"
 #include "hadoop/account.h"
 #include "hadoop/configuration.h"
@@ -24,16 +25,6 @@ namespace gangrun::yarn {
 inline constexpr std::chrono::seconds kQuestionTimeout{10};
 // YARN tells nobody of a change: so often it is asked.
 inline constexpr std::chrono::milliseconds kLookAtYarn{300};
-
-// A file that a task has left as output, on the cluster's file system.
-struct FarOutput {
-  std::string task;  // "worker-0"
-  std::string name;  // relative to the task's folder
-  std::uint64_t bytes = 0;
-  std::int64_t modified_ms = 0;  // since the epoch
-  bool is_executable = false;
-  bool is_folder = false;  // an empty one
-};
 
 // A cluster as its clients see it, from any machine with its configuration.
 class ClusterClients {
@@ -83,9 +74,9 @@ class YarnJob final : public cluster::Job {
   // kFailedPrecondition where it has not ended, kPermissionDenied where it is another user's.
   base::Result<> check_has_ended();
   // All files that tasks have left as their outputs, or those of one task ("worker-0").
-  base::Result<std::vector<FarOutput>> outputs(const std::string& task);
+  base::Result<std::vector<cluster::FarFile>> outputs(const std::string& task);
   // One of them, piece by piece. An error of the sink is passed on.
-  base::Result<> read_output(const FarOutput& output, const cluster::ResultSink& sink);
+  base::Result<> read_output(const cluster::FarFile& output, const cluster::ResultSink& sink);
   // Takes away all that the file system has of a job that has ended.
   base::Result<> remove();
 

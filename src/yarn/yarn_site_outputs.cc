@@ -43,10 +43,10 @@ Result<> YarnJob::check_has_ended() {
   return report.error();
 }
 
-Result<std::vector<FarOutput>> YarnJob::outputs(const std::string& task) {
+Result<std::vector<cluster::FarFile>> YarnJob::outputs(const std::string& task) {
   GANGRUN_ASSIGN(const YarnPaths paths, cluster_->paths());
   const std::string top = paths.history(id_) + kOutputsFolder;
-  std::vector<FarOutput> outputs;
+  std::vector<cluster::FarFile> outputs;
   std::deque<std::pair<std::string, std::string>> folders;  // of which task, and what below it
   auto tasks = cluster_->files.list(top, cluster_->soon());
   if (!tasks.ok() && tasks.error().code == base::Code::kNotFound) return outputs;
@@ -83,7 +83,7 @@ Result<std::vector<FarOutput>> YarnJob::outputs(const std::string& task) {
   return outputs;
 }
 
-Result<> YarnJob::read_output(const FarOutput& output, const cluster::ResultSink& sink) {
+Result<> YarnJob::read_output(const cluster::FarFile& output, const cluster::ResultSink& sink) {
   if (output.bytes == 0) return {};
   GANGRUN_ASSIGN(const YarnPaths paths, cluster_->paths());
   return cluster_->files.read_to(

@@ -69,6 +69,22 @@ std::unique_ptr<yarn::YarnSite> yarn_site(const HadoopAccess& access,
                                           context.clock);
 }
 
+client::ClusterJob yarn_cluster_job(const HadoopAccess& access, const std::string& id,
+                                    const client::Context& context) {
+  const auto find = [&access, &context, id] { return yarn_site(access, context)->find_job(id); };
+  return {.id = id,
+          .cluster = "YARN",
+          .find = [find]() -> base::Result<std::unique_ptr<cluster::Job>> {
+            GANGRUN_ASSIGN(std::unique_ptr<cluster::Job> job, find());
+            return job;
+          },
+          .check_own = [find]() -> base::Result<> {
+            GANGRUN_ASSIGN(const auto job, find());
+            return job->check_is_own();
+          },
+          .page_url = yarn_page_url(access.configuration, id)};
+}
+
 std::string yarn_page_url(const hadoop::Configuration& configuration, const std::string& job) {
   const auto proxy = hadoop::web_proxy(configuration);
   return proxy.ok() ? base::format("{}/proxy/{}/", proxy->url, job) : std::string();

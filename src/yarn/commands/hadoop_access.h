@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "client/cluster_session.h"
 #include "client/context.h"
 #include "hadoop/account.h"
 #include "hadoop/configuration.h"
@@ -35,6 +36,10 @@ base::Result<std::unique_ptr<HadoopAccess>> hadoop_access(const client::Context&
 // The context's clock outlives it.
 std::unique_ptr<yarn::YarnSite> yarn_site(const HadoopAccess& access,
                                           const client::Context& context);
+
+// A job there, for a command that stays with it. The access and the context outlive it.
+client::ClusterJob yarn_cluster_job(const HadoopAccess& access, const std::string& id,
+                                    const client::Context& context);
 
 // The address of a job's page, by YARN's proxy; empty: nobody knows.
 std::string yarn_page_url(const hadoop::Configuration& configuration, const std::string& job);

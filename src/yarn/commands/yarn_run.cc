@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "client/agent_program.h"
+#include "client/cluster_session.h"
 #include "client/ending_guard.h"
 #include "client/fail.h"
 #include "client/plan.h"
@@ -20,7 +21,6 @@
 #include "job/units.h"
 #include "jobfile/shipped_files.h"
 #include "yarn/commands/hadoop_access.h"
-#include "yarn/commands/yarn_session.h"
 #include "yarn/submitter.h"
 #include "yarn/task_container.h"
 #include "yarn/yarn_options.h"
@@ -220,8 +220,9 @@ client::ExitStatus run_on_yarn(const job::JobSpec& asked, const client::RunOptio
   client::note_as_last(context, text);
   if (options.detach) return client::leave_submitted(text, {{"job", text}}, spec, options, context);
   client::keep_run(text, spec, options, context);
-  return show_yarn_job(**access, text, {.ours = true, .allocation_limit = spec.timeouts.allocation},
-                       options.display, context);
+  return client::show_cluster_job(yarn_cluster_job(**access, text, context),
+                                  {.ours = true, .allocation_limit = spec.timeouts.allocation},
+                                  options.display, context);
 }
 
 }  // namespace gangrun::yarn::commands

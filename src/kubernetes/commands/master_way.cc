@@ -1,0 +1,43 @@
+#include "kubernetes/commands/master_way.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "kubernetes/pods/master_names.h"
+
+namespace gangrun::kubernetes::commands {
+
+namespace {
+
+// Who asks keeps his own limit; its end comes to the loop a moment later.
+constexpr base::Duration kAnswerSlack = base::seconds(1);
+
+}  // namespace
+
+MasterWay::MasterWay(net::EventLoop& loop, kubernetes::Client& client)
+    : loop_(loop),
+      forwarder_(loop, client, [this](const base::Error& error) { broken_ = error; }),
+      worker_(loop, 1) {}
+
+base::Result<net::Endpoint> MasterWay::aim(const std::string& pod, const std::string& fingerprint) {
+  if (port_ == 0) {
+    GANGRUN_ASSIGN(port_, forwarder_.listen(0));
+  }
+  broken_.reset();
+  forwarder_.set_target(PodPort{pod, pods::kMasterPort});
+  return net::Endpoint::on_tls("127.0.0.1", port_, fingerprint);
+}
+
+void MasterWay::wait(const std::function<bool()>& done, base::Instant deadline) {
+  (void)loop_.run_until(done, deadline + kAnswerSlack);
+}
+
+base::Error MasterWay::explained(base::Error error) const {
+  const bool is_silence =
+      error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded;
+  // Where the way broke, all else follows from it.
+  if (broken_) return base::unavailable(base::format("its master: {}", broken_->message));
+  return is_silence ? base::unavailable(base::format("its master: {}", error.message)) : error;
+}
+
+}  // namespace gangrun::kubernetes::commands
