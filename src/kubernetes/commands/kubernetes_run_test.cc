@@ -130,7 +130,7 @@ TEST(TimeForPods, IsThatForNodesOnlyWhereNoAgentIsToReport) {
   EXPECT_EQ(with_time_for_pods(asked, true).allocation, asked.allocation);
 }
 
-// What a plan shows is kept and sent on.
+// A plan is kept and sent on.
 TEST(DryRunOfADetachedJob, ShowsItsMasterAndNoSecret) {
   client::TestContext test;
   std::ofstream(test.folder() + "/config") << R"(apiVersion: v1
