@@ -149,7 +149,7 @@ class AgentTest : public testing::Test {
                      .cut_short = [waiting] { (*waiting)("cut short: big", ""); }};
     };
   }
-  // Of a run that another one may follow.
+  // Another run may follow the one that has left them.
   void keep_outputs_that_can_wait() {
     config_.spec.restarts.max = 1;
     outputs_ = [this](net::EventLoop& loop) {

@@ -33,6 +33,7 @@
 #include "job/spec_names.h"
 #include "kubernetes/joined_files.h"
 #include "kubernetes/node/hint_door.h"
+#include "kubernetes/node/pod_master.h"
 #include "kubernetes/node/relay_program.h"
 #include "net/event_loop.h"
 #include "net/hosts.h"
@@ -79,11 +80,13 @@ constexpr std::string_view kUsage =
     "       gangrun-agent pod --task TASK --attempt N --config FILE --folder FOLDER\n"
     "                     --hint-port N [--master HOST:PORT]\n"
     "       gangrun-agent copy-to FOLDER VERSION\n"
+    "       gangrun-agent pod-master --config FOLDER --run FOLDER\n"
     "       gangrun-agent relay --port N --client-port N --token-file FILE\n"
     "       gangrun-agent files --to PATH --mode MODE PART... [--to ...]\n"
     "       gangrun-agent try TRIAL\n"
     "       gangrun-agent --version\n"
-    "Started by gangrun: one for each task of a job, on YARN one as its master; where a job has a\n"
+    "Started by gangrun: one for each task of a job, on YARN one as its master, in a pod likewise for\n"
+    "a job that is detached on Kubernetes; where a job has a\n"
     "PID namespace of its own, the first process of that, which starts its agents; on a host that\n"
     "ssh reaches what starts its tasks there, and what removes the job's folder if that is "
     "killed;\n"
@@ -388,6 +391,17 @@ int run_relay(int argc, char** argv) {
   return 2;
 }
 
+int run_master_of_pod(int argc, char** argv) {
+  process::leave_no_core_file();
+  process::raise_open_file_limit();
+  const base::SystemClock clock;
+  const auto logger = logger_of("pod-master");
+  const auto options = kubernetes::node::pod_master_options_from(argc - 2, argv + 2);
+  if (options.ok()) return kubernetes::node::run_pod_master(*options, clock, *logger);
+  logger->error("{}", options.error().message);
+  return 2;
+}
+
 int run_copy(const std::string& folder, std::string_view version) {
   return status_of(agent::copy_agent("/proc/self/exe", folder, version), *logger_of("copy-to"));
 }
@@ -452,6 +466,7 @@ int start(int argc, char** argv) {
   if (argc == 2 && command == "master") return run_master();
   if (argc == 2 && command == "join") return agent::run_join();
   if (argc > 2 && command == "relay") return run_relay(argc, argv);
+  if (argc > 2 && command == "pod-master") return run_master_of_pod(argc, argv);
   if (argc == 4 && command == "copy-to") return run_copy(argv[2], argv[3]);
   if (argc > 2 && command == kubernetes::kFilesCommand) return run_files(argc, argv);
   if (argc > 2 && command == agent::kLookCommand) return agent::run_look({argv + 2, argv + argc});

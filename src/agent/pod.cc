@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/format.h"
-#include "base/strings.h"
 #include "base/variable.h"
 #include "cluster/task_files.h"
+#include "job/units.h"
 #include "kubernetes/link_frames.h"
 
 namespace gangrun::agent {
@@ -26,7 +26,7 @@ std::optional<PodWords> pod_words_from(const std::vector<std::string>& words) {
   };
   PodWords pod;
   const auto task = job::parse_task_id(take("--task"));
-  const auto attempt = base::parse_integer(take("--attempt"));
+  const auto attempt = job::parse_count(take("--attempt"), 1, job::kMaxAttempt);
   pod.config = take("--config");
   pod.folder = take("--folder");
   if (const std::string master = take("--master"); !master.empty()) {
@@ -34,14 +34,15 @@ std::optional<PodWords> pod_words_from(const std::vector<std::string>& words) {
     if (!address.ok()) return std::nullopt;
     pod.master = *std::move(address);
   }
-  const auto port = base::parse_integer(take("--hint-port"));
-  const bool is_port = port && *port > 0 && *port <= std::numeric_limits<std::uint16_t>::max();
-  const bool is_attempt = attempt && *attempt >= 1 && *attempt <= job::kMaxAttempt;
-  if (words.size() % 2 != 0 || !values.empty() || !task.ok() || !is_attempt) return std::nullopt;
-  if (pod.config.empty() || pod.folder.empty() || !is_port) return std::nullopt;
+  const auto port =
+      job::parse_count(take("--hint-port"), 1, std::numeric_limits<std::uint16_t>::max());
+  if (words.size() % 2 != 0 || !values.empty() || !task.ok() || !attempt.ok() || !port.ok() ||
+      pod.config.empty() || pod.folder.empty()) {
+    return std::nullopt;
+  }
   pod.hint_port = static_cast<std::uint16_t>(*port);
   pod.task = *task;
-  pod.attempt = static_cast<int>(*attempt);
+  pod.attempt = *attempt;
   return pod;
 }
 

@@ -97,9 +97,4 @@ Result<> KeptOutputs::remove(const std::string& task) {
   return {};
 }
 
-bool KeptOutputs::is_empty() const {
-  const auto tasks = tasks_in(folder_);
-  return tasks.ok() && tasks->empty();
-}
-
 }  // namespace gangrun::agents

@@ -22,7 +22,6 @@ class KeptOutputs {
   [[nodiscard]] base::Result<std::string> read(const std::string& task, const std::string& name,
                                                std::uint64_t from) const;
   base::Result<> remove(const std::string& task);
-  [[nodiscard]] bool is_empty() const;
 
  private:
   const std::string folder_;

@@ -112,8 +112,6 @@ class JobMaster {
   [[nodiscard]] bool tasks_come_by_themselves() const { return come_by_themselves_; }
   // The port at which TLS is served; 0: none.
   [[nodiscard]] std::uint16_t tls_port() const { return server_->tls_port(); }
-  // None where they are not given to commands, or all are gone.
-  [[nodiscard]] bool has_outputs() const { return outputs_ && !outputs_->is_empty(); }
   // Whether a client that reads the tasks' output has been given all of it.
   [[nodiscard]] bool lines_are_told() const { return server_->lines_are_told(); }
 

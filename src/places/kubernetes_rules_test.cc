@@ -45,6 +45,8 @@ TEST(KubernetesRules, TakesNamesAsKubernetesHasThem) {
            "image_pull_policy: Always",
            "agents: config_maps",
            "pod: {apiVersion: v1, kind: Pod, metadata: {}, spec: {containers: []}}",
+           "master: {service_account: leader, memory: 512 MiB, vcores: 2, keep: 0}",
+           "volumes: [{name: a}, {name: b}], journal: b",
        }) {
     EXPECT_EQ(kubernetes_rules_error(with_options(options)), "") << options;
   }
@@ -79,6 +81,16 @@ TEST(KubernetesRules, RefusesNamesThatItWouldRefuse) {
       {"volumes: [{name: A}]", "kubernetes.volumes.0: 'A' is not the name of a volume"},
       {"volumes: [{name: a}, {name: a}]", "kubernetes.volumes.1: 'a' is given twice"},
       {"volume_mounts: [{name: a}]", "kubernetes.volume_mounts.0: has no mountPath"},
+      {"master: {service_account: a_b}",
+       "kubernetes.master.service_account: 'a_b' is not the name of a service account; allowed: "},
+      {"master: {keep: 8d}", "kubernetes.master.keep: '8d' "},
+      {"master: {gpus: 1}",
+       "'gpus' is not a known key; allowed: service_account, memory, vcores, keep"},
+      {"journal: a",
+       "kubernetes.journal: 'a' is not the name of a volume; allowed: one of `volumes` of "
+       "`kubernetes`, which has none"},
+      {"volumes: [{name: state}], journal: stat",
+       "kubernetes.journal: 'stat' is not one of `volumes`; did you mean 'state'? allowed: state"},
       {"image_pull_secrets: ['']", "kubernetes.image_pull_secrets.0: is empty"},
       {"image_pull_policy: always",
        "kubernetes.image_pull_policy: 'always' is not when images are pulled; did you mean "

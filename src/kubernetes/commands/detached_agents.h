@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/json.h"
@@ -18,6 +19,10 @@ namespace gangrun::kubernetes::commands {
 base::Result<> check_detached_agents(const job::JobSpec& spec);
 // The check of a job that is to be detached, by whoever leads it then: its master's pod, or nobody.
 base::Result<> check_detached(const client::RunOptions& options, const job::JobSpec& spec);
+
+// A job that names no account for its master: kInvalidArgument, after a Role for one was told.
+base::Result<> check_master_account(const job::JobSpec& spec, const std::string& name_space,
+                                    client::Context& context);
 
 // All that the client makes of it, in its order, and the first pods, as --dry-run shows them.
 base::Result<std::vector<base::Json>> detached_objects(const pods::Manifests& manifests);

@@ -295,10 +295,6 @@ Result<> check_detached_pods(const job::JobSpec& spec) {
                   "no client is running that could end the job then",
                   "none, and timeouts.job, which the cluster keeps");
   }
-  if (pods::has_agents(spec)) {
-    return refuse(base::format("kubernetes.agents: {}", to_string(pods::agents_by(spec))),
-                  "no client is running to lead the agents", "none");
-  }
   if (spec.restarts.max > 0) {
     return refuse(base::format("restarts: {}", spec.restarts.max),
                   "no client is running to handle a failure", "0");

@@ -15,7 +15,8 @@ namespace gangrun::kubernetes::commands {
 // How long all of a detached job lives at most: its own time limit, or a week.
 std::chrono::seconds detached_lease(const job::JobSpec& spec);
 
-// Refuses what holds only while a client leads the job: kInvalidArgument names it.
+// Refuses what nobody does for a job without agents once its client has gone: kInvalidArgument
+// names it.
 base::Result<> check_detached_pods(const job::JobSpec& spec);
 
 // A job as it is started there: its cluster, and what is made but for the job's id.

@@ -21,6 +21,7 @@
 #include "jobfile/yaml_json.h"
 #include "kubernetes/client.h"
 #include "kubernetes/commands/checked_maps.h"
+#include "kubernetes/commands/detached_agents.h"
 #include "kubernetes/commands/detached_pods.h"
 #include "kubernetes/commands/first_pods.h"
 #include "kubernetes/commands/kubernetes_access.h"
@@ -55,8 +56,9 @@ void hide_values(Json& secret) {
 
 // All objects of the job as they are made, but for what the API server gives (the owner's uid) and
 // what is nobody's to see.
-Result<std::vector<Json>> shown_manifests(const pods::Manifests& manifests, bool is_detached) {
+Result<std::vector<Json>> made_objects(const pods::Manifests& manifests, bool is_detached) {
   const pods::Owner nobody;
+  if (is_detached && manifests.input().agents) return detached_objects(manifests);
   std::vector<Json> all = {
       manifests.owner(is_detached ? detached_lease(manifests.input().spec) : pods::kClientLease)};
   for (Json& object : manifests.objects(nobody)) all.push_back(std::move(object));
@@ -65,6 +67,11 @@ Result<std::vector<Json>> shown_manifests(const pods::Manifests& manifests, bool
   if (manifests.input().agents) {
     all.push_back(manifests.relay({.attempt = 1, .environment = {}}, nobody));
   }
+  return all;
+}
+
+Result<std::vector<Json>> shown_manifests(const pods::Manifests& manifests, bool is_detached) {
+  GANGRUN_ASSIGN(std::vector<Json> all, made_objects(manifests, is_detached));
   for (Json& object : all) {
     if (object.value("kind", "") == "Secret") hide_values(object);
     if (object.contains("metadata")) object["metadata"].erase("ownerReferences");
@@ -144,6 +151,13 @@ Result<> check_by_server(const kubernetes::Access& access, const pods::Manifests
 void tell_of_pods(const pods::Manifests& manifests, const client::RunOptions& options,
                   client::Context& context) {
   context.console.error(pods::where_pods_work(manifests));
+  const job::JobSpec& spec = manifests.input().spec;
+  if (manifests.input().agents && options.detach) {
+    context.console.error(
+        base::format("{}. One more pod leads the job, with the service account '{}'",
+                     pods::way_of_agents(spec), pods::kubernetes_of(spec).master.service_account));
+    return;
+  }
   context.console.error(pods::how_agents_come(manifests));
   if (manifests.input().agents) return;
   context.console.error(pods::what_pods_lack());
@@ -206,6 +220,11 @@ client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunO
   std::move(carried->begin(), carried->end(), std::back_inserter(launch.files));
   auto plan = plan_of(std::move(launch), options, context);
   if (!plan.ok()) return refuse(plan.error());
+  const bool has_pod_master = options.detach && pods::has_agents(plan->run.spec);
+  if (has_pod_master) {
+    const auto named = check_master_account(plan->run.spec, plan->access.name_space, context);
+    if (!named.ok()) return refuse(named.error());
+  }
   {
     // Any id is as long as the job's own will be. Of a large job these are large: they go before it
     // runs.
@@ -223,6 +242,7 @@ client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunO
       return show_manifests(*manifests, options, context);
     }
   }
+  if (has_pod_master) return run_with_pod_master(std::move(*plan), options, context);
   if (options.detach) return run_detached_pods(std::move(*plan), options, context);
   plan->run.backend = std::make_unique<PodsBackend>(std::move(plan->access),
                                                     std::move(plan->manifests), plan->run.home);

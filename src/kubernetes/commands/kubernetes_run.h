@@ -29,8 +29,8 @@ base::Result<std::vector<pods::CarriedFile>> carried_files(const job::JobSpec& s
 // this very program, which are of its version, or the image that brings them.
 base::Result<pods::AgentPods> agent_pods(const job::JobSpec& spec, const client::Context& context);
 
-// Starts the job as pods with its master in this very process, shows it and waits for its end; with
-// `dry_run` prints the manifests instead.
+// Starts the job as pods with its master in this very process, shows it and waits for its end; or
+// hands it to the cluster. With `dry_run` prints the manifests instead.
 client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunOptions& options,
                                      client::Context& context);
 

@@ -9,6 +9,7 @@
 
 #include "base/format.h"
 #include "client/test_context.h"
+#include "kubernetes/pods/manifests_for_tests.h"
 
 namespace gangrun::kubernetes::commands {
 namespace {
@@ -67,6 +68,37 @@ TEST_F(CarriedFolders, WhatIsNoFileIsNamed) {
   const auto odd = carry({"a"});
   ASSERT_FALSE(odd.ok());
   EXPECT_THAT(odd.error().message, HasSubstr("/a/pipe is a named pipe"));
+}
+
+// What a plan shows is kept and sent on.
+TEST(DryRunOfADetachedJob, ShowsItsMasterAndNoSecret) {
+  client::TestContext test;
+  std::ofstream(test.folder() + "/config") << R"(apiVersion: v1
+kind: Config
+current-context: c
+contexts: [{name: c, context: {cluster: c, user: u, namespace: lab}}]
+clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]
+users: [{name: u, user: {}}]
+)";
+  pods::ManifestInput job = pods::test::wine_job();
+  pods::KubernetesOptions& own = pods::edit_kubernetes(job.spec);
+  own.kubeconfig = "config";
+  own.agents = pods::AgentsBy::kImage;
+  own.agent_image = "agents:1";
+  client::RunOptions options;
+  options.dry_run = true;
+  options.detach = true;
+  EXPECT_EQ(run_on_kubernetes({.spec = job.spec}, options, test.context()),
+            client::ExitStatus::kBadInput);
+  EXPECT_THAT(test.err(), HasSubstr("kubernetes.master.service_account: is missing"));
+  own.master.service_account = "leader";
+  ASSERT_EQ(run_on_kubernetes({.spec = job.spec}, options, test.context()),
+            client::ExitStatus::kSuccess)
+      << test.err();
+  EXPECT_THAT(test.out(), HasSubstr("serviceAccountName: leader\n"));
+  EXPECT_THAT(test.out(), HasSubstr("  config: (hidden)\n"));
+  EXPECT_THAT(test.out(), testing::Not(HasSubstr("ownerReferences")));
+  EXPECT_THAT(test.err(), HasSubstr("One more pod leads the job, with the service account"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,17 +19,20 @@ struct AccountVerdict {
   bool is_known = true;  // false: nobody may ask for others here
   std::string why_unknown{};
   bool is_there = true;  // false: there is no such account in the namespace
+
+  [[nodiscard]] bool is_refused() const { return !is_there || !missing.empty(); }
 };
 
-// Asks about the account that the job names, in the namespace of the client's access: by a review
-// that names it, or where that is forbidden as that account. Runs the loop.
+// Asks about an account of the namespace of the client's access: by a review that names it, or
+// where that is forbidden by asking as that account. Runs the loop, until `is_cancelled` too.
 AccountVerdict check_account(net::EventLoop& loop, kubernetes::Client& client,
-                             const job::JobSpec& spec, base::Instant deadline);
+                             const std::string& account, const std::vector<pods::Right>& rights,
+                             base::Instant deadline, const std::function<bool()>& is_cancelled);
 
-// The account cannot lead jobs: what it lacks, and the Role that it needs. kPermissionDenied.
-base::Error refusal_of(const AccountVerdict& verdict, const job::JobSpec& spec,
+// The reason why such an account cannot lead jobs: kPermissionDenied.
+base::Error refusal_of(const AccountVerdict& verdict, const std::string& account,
                        const std::string& name_space);
-// The job names no account.
-base::Error no_account(const job::JobSpec& spec, const std::string& name_space);
+// The sentence before a Role that makes an account a master's.
+std::string role_words(const std::string& account);
 
 }  // namespace gangrun::kubernetes::commands

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/clock.h"
 #include "job/spec.h"
@@ -28,8 +29,6 @@ class SummaryPace {
   void changed();
 
  private:
-  void tell_now();
-
   net::EventLoop& loop_;
   const std::function<void()> tell_;
   std::optional<base::Instant> told_at_;

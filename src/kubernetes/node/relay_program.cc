@@ -1,7 +1,7 @@
 #include "kubernetes/node/relay_program.h"
 
 #include <csignal>
-#include <optional>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "base/variable.h"
+#include "job/units.h"
 #include "kubernetes/node/relay_server.h"
 #include "net/event_loop.h"
 
@@ -17,13 +18,11 @@ namespace gangrun::kubernetes::node {
 namespace {
 
 constexpr std::size_t kMinTokenBytes = 32;
-constexpr std::int64_t kLastPort = 65'535;
 
 bool read_port(std::string_view text, std::uint16_t& port) {
-  const auto number = base::parse_integer(text);
-  if (!number || *number < 1 || *number > kLastPort) return false;
-  port = static_cast<std::uint16_t>(*number);
-  return true;
+  const auto number = job::parse_count(text, 1, std::numeric_limits<std::uint16_t>::max());
+  if (number.ok()) port = static_cast<std::uint16_t>(*number);
+  return number.ok();
 }
 
 // Whether the flag is known and its value is one.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "base/hex.h"
 #include "base/sizes.h"
@@ -32,6 +33,8 @@ constexpr std::size_t kSha256Bytes = 32;
 constexpr std::string_view kNamedGzip("\x1f\x8b\x08\x08", 4);
 constexpr std::size_t kGzipHeader = 10;
 constexpr std::size_t kGzipTrailer = 8;
+
+std::string part_key(std::size_t part) { return base::format("part-{}", part); }
 
 // The last four bytes of a gzip member, the lowest first.
 std::uint32_t size_at_end(std::string_view packed) {
@@ -130,7 +133,7 @@ std::size_t AgentParts::map_count() const {
 AgentParts::Value AgentParts::value(std::size_t index) const {
   if (index == 0) return {kLoaderKey, kLoaderKey, loader_};
   const std::size_t part = index - 1;
-  return {base::format("{}", part), base::format("part-{}", part),
+  return {base::format("{}", part), part_key(part),
           std::string_view(packed_agent_).substr(part * part_bytes_, part_bytes_)};
 }
 
@@ -189,6 +192,22 @@ Json AgentParts::mount() {
 
 Json AgentParts::command(const std::string& where, const std::string& name) const {
   return Json::array({base::format("{}/{}", kAgentFolder, kLoaderKey), agent_digest_, where, name});
+}
+
+Result<AgentParts> mounted_parts(const std::string& folder) {
+  GANGRUN_ASSIGN(std::string loader,
+                 base::read_file(base::format("{}/{}", folder, kLoaderKey), kMaxPartBytes));
+  std::string packed;
+  std::size_t first_bytes = 0;
+  for (std::size_t part = 0; part < kMaxPartMaps; ++part) {
+    auto bytes = base::read_file(base::format("{}/{}", folder, part_key(part)), kMaxPartBytes);
+    if (!bytes.ok() && bytes.error().code == base::Code::kNotFound && part > 0) break;
+    if (!bytes.ok()) return bytes.error();
+    if (part == 0) first_bytes = bytes->size();
+    packed += *bytes;
+  }
+  return AgentParts::make(std::move(loader), std::move(packed),
+                          std::max<std::size_t>(first_bytes, 1));
 }
 
 Json owner_patch(const Json& object, const Owner& owner) {

@@ -73,6 +73,9 @@ class AgentParts {
   std::string agent_digest_;  // SHA-256 of the unpacked agent
 };
 
+// The parts from their volume, as it is mounted at `folder` of a pod.
+base::Result<AgentParts> mounted_parts(const std::string& folder);
+
 // The JSON patch that adds an owner to an object of the server that does not name it yet. Where
 // the object is another one by now, or would lose the owners that others have just given it, the
 // server refuses (kInvalidArgument).

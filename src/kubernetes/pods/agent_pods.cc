@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "kubernetes/link_frames.h"
 #include "kubernetes/pods/manifests.h"
+#include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/names.h"
 #include "net/digests.h"
 
@@ -24,11 +25,14 @@ constexpr const char* kRunFolder = "/gangrun/run";
 constexpr const char* kProgram = "gangrun-agent";
 // As tools/packing/image.py puts it.
 constexpr const char* kProgramOfImage = "/gangrun-agent";
+constexpr const char* kCopyContainer = "gangrun-agent";
 constexpr const char* kTerminationMessages = "FallbackToLogsOnError";
 // Containers run as any user, and only those of the job's pods have the volume.
 constexpr int kReadableByAll = 0444;
 
 std::string in_config(const char* key) { return base::format("{}/{}", kConfigFolder, key); }
+
+Json run_volume() { return {{"name", kRunVolume}, {"emptyDir", Json::object()}}; }
 
 Json run_mount() { return {{"name", kRunVolume}, {"mountPath", kRunFolder}}; }
 
@@ -38,17 +42,29 @@ Json mounts() {
                       run_mount()});
 }
 
-// A process knows no other way to its pod's address.
-Json address_variable() {
-  return {{"name", kPodAddressVariable},
-          {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}};
+Json own_variable(const char* name, const char* field) {
+  return {{"name", name}, {"valueFrom", {{"fieldRef", {{"fieldPath", field}}}}}};
 }
+
+// A process knows no other way to its pod's address.
+Json address_variable() { return own_variable(kPodAddressVariable, "status.podIP"); }
 
 Json with_arguments(Json container, const std::vector<std::string>& arguments) {
   for (const std::string& each : arguments) {
     container["command"].push_back(without_references(each));
   }
   return container;
+}
+
+Json secret_volume(const std::string& secret) {
+  return {{"name", kConfigVolume},
+          {"secret", {{"secretName", secret}, {"defaultMode", kReadableByAll}}}};
+}
+
+std::string secret_name_of(const ManifestInput& input, const AgentPods& agents) {
+  std::string name = agent_secret_name(input);
+  if (agents.master_number > 0) name += base::format("-{}", agents.master_number);
+  return name;
 }
 
 Json with_agent(const Json& begin, const std::vector<std::string>& arguments) {
@@ -76,12 +92,17 @@ AgentSource by_config_maps(AgentParts parts) {
 }
 
 AgentSource by_image(const std::string& image) {
+  // Its limits are its requests: a pod whose other containers have it so stays of the class
+  // Guaranteed.
+  const Json amounts = {{"cpu", "100m"}, {"memory", "64Mi"}};
   const Json copier = {
+      {"name", kCopyContainer},
       {"image", image},
       {"command", Json::array({kProgramOfImage, "copy-to", kAgentFolder, GANGRUN_VERSION})},
       {"volumeMounts", Json::array({Json{{"name", kAgentVolume}, {"mountPath", kAgentFolder}}})},
       // It says that it is of another version.
-      {"terminationMessagePolicy", kTerminationMessages}};
+      {"terminationMessagePolicy", kTerminationMessages},
+      {"resources", {{"requests", amounts}, {"limits", amounts}}}};
   return {.volume = {{"name", kAgentVolume}, {"emptyDir", Json::object()}},
           .task = {{"command", Json::array({base::format("{}/{}", kAgentFolder, kProgram)})}},
           .relay = {{"image", image}, {"command", Json::array({kProgramOfImage})}},
@@ -91,7 +112,7 @@ AgentSource by_image(const std::string& image) {
 }
 
 Json agent_secret(const ManifestInput& input, const AgentPods& agents, const Owner& owner) {
-  Json secret = object_of(input, "v1", "Secret", agent_secret_name(input), owner);
+  Json secret = object_of(input, "v1", "Secret", secret_name_of(input, agents), owner);
   secret["type"] = "Opaque";
   secret["immutable"] = true;
   secret["data"] = {{kConfigKey, net::to_base64(agents.config.reveal())},
@@ -136,10 +157,23 @@ Json relay_container(const AgentPods& agents) {
 
 Json agent_volumes(const ManifestInput& input, const AgentPods& agents) {
   return Json::array(
-      {agents.source.volume,
-       {{"name", kConfigVolume},
-        {"secret", {{"secretName", agent_secret_name(input)}, {"defaultMode", kReadableByAll}}}},
-       {{"name", kRunVolume}, {"emptyDir", Json::object()}}});
+      {agents.source.volume, secret_volume(secret_name_of(input, agents)), run_volume()});
+}
+
+Json master_container(const AgentPods& agents) {
+  Json container = with_agent(agents.source.relay, {"pod-master", "--config", kMasterConfigFolder,
+                                                    "--run", kMasterRunFolder});
+  container["env"].push_back(own_variable(kPodNameVariable, "metadata.name"));
+  container["env"].push_back(own_variable(kPodUidVariable, "metadata.uid"));
+  container["volumeMounts"] = Json::array(
+      {AgentParts::mount(),
+       {{"name", kConfigVolume}, {"mountPath", kMasterConfigFolder}, {"readOnly", true}},
+       run_mount()});
+  return container;
+}
+
+Json master_volumes(const ManifestInput& input, const AgentPods& agents) {
+  return Json::array({agents.source.volume, secret_volume(master_secret_name(input)), run_volume()});
 }
 
 }  // namespace gangrun::kubernetes::pods

@@ -29,13 +29,13 @@ inline constexpr std::uint16_t kRelayPort = 17400;
 inline constexpr std::uint16_t kRelayClientPort = 17401;
 inline constexpr std::uint16_t kHintPort = 17402;
 
-// By which way the agent comes into pods, and what they have for it.
+// The agent's way into pods, and what they have for it.
 struct AgentSource {
-  base::Json volume{};  // of a pod, at kAgentFolder: the agent, or what it is made of
+  base::Json volume{};  // a pod's, for kAgentFolder: the agent, or what it is made of
   // The parts of containers that run the agent of a task, or the relay: how their commands begin.
   base::Json task{};
   base::Json relay{};
-  // The part of a container that comes before those and fills the volume.
+  // A container that comes before those and fills the volume.
   std::optional<base::Json> copier{};
   std::shared_ptr<const AgentParts> maps{};  // that are made first; null: none
   std::string needs{};                       // the end of a sentence, for users
@@ -51,7 +51,9 @@ struct AgentPods {
   base::Secret token{};
   // The way to the master; none: agents are told when they run.
   std::optional<job::Address> master{};
-  std::string secret_name{};  // of the Secret with the configuration; empty: agent_secret_name()
+  // That of a master in a pod, counted from the job's first one: each has a Secret and pods of its
+  // own. 0: the job's client.
+  int master_number = 0;
 };
 
 // The Secret with the configuration and the token.
@@ -67,5 +69,8 @@ base::Json agent_container(const AgentPods& agents, const job::TaskId& task, int
 base::Json relay_container(const AgentPods& agents);
 // The volumes of both.
 base::Json agent_volumes(const ManifestInput& input, const AgentPods& agents);
+// Those of a job's master in a pod, which has a Secret of its own (master_names.h).
+base::Json master_container(const AgentPods& agents);
+base::Json master_volumes(const ManifestInput& input, const AgentPods& agents);
 
 }  // namespace gangrun::kubernetes::pods

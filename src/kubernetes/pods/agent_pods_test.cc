@@ -144,13 +144,13 @@ TEST(AgentPods, AreGivenTheAgentByAContainerOfItsImage) {
   ASSERT_EQ(names_of(spec["initContainers"]), (std::vector<std::string>{"first", "gangrun-agent"}));
   const Json amounts = {{"cpu", "100m"}, {"memory", "64Mi"}};
   EXPECT_EQ(spec["initContainers"].at(1),
-            (Json{{"image", "hub/agent:1"},
+            (Json{{"name", "gangrun-agent"},
+                  {"image", "hub/agent:1"},
                   {"command",
                    Json::array({"/gangrun-agent", "copy-to", "/gangrun/agent", GANGRUN_VERSION})},
                   {"volumeMounts",
                    Json::array({Json{{"name", "gangrun-agent"}, {"mountPath", "/gangrun/agent"}}})},
                   {"terminationMessagePolicy", "FallbackToLogsOnError"},
-                  {"name", "gangrun-agent"},
                   {"resources", {{"requests", amounts}, {"limits", amounts}}},
                   {"imagePullPolicy", "Always"},
                   {"securityContext", {{"runAsUser", 7}}}}));

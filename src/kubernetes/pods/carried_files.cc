@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/check.h"
 #include "base/format.h"
 #include "base/letters.h"
 #include "base/sizes.h"
@@ -83,7 +84,7 @@ class Packer {
   void add(std::size_t index) {
     const CarriedFile& file = input_.files[index];
     const bool has_own_map = index == 0 && !input_.names.script_config_map.empty();
-    const std::size_t size = file.content.size();
+    const std::size_t size = file.bytes();
     std::size_t offset = 0;
     do {
       const std::size_t part = std::min(size - offset, kMaxConfigMapBytes);
@@ -127,7 +128,7 @@ bool is_plain_text(std::string_view content) {
 }
 
 bool is_split(const ManifestInput& input, const CarriedPart& part) {
-  return part.size != input.files[part.file].content.size();
+  return part.size != input.files[part.file].bytes();
 }
 
 Json config_map_volume(const ManifestInput& input, const CarriedLayout& layout, std::size_t map) {
@@ -200,7 +201,7 @@ std::string carried_path(const CarriedFile& file) {
 
 Result<CarriedLayout> lay_out(const ManifestInput& input) {
   std::uint64_t bytes = 0;
-  for (const CarriedFile& file : input.files) bytes += file.content.size();
+  for (const CarriedFile& file : input.files) bytes += file.bytes();
   GANGRUN_TRY(check_carried(input.files.size(), bytes));
   GANGRUN_TRY(check_paths(input.files));
   Packer packer(input);
@@ -216,6 +217,7 @@ std::vector<Json> config_maps(const ManifestInput& input, const CarriedLayout& l
     maps.back()["immutable"] = true;
   }
   for (const CarriedPart& part : layout.parts) {
+    GANGRUN_CHECK(!input.files[part.file].size, input.files[part.file].path);
     const std::string content = input.files[part.file].content.substr(part.offset, part.size);
     Json& map = maps[part.config_map];
     if (is_plain_text(content)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/pod_facts.h"
 #include "kubernetes/value_at.h"
 
@@ -25,6 +26,10 @@ std::uint64_t Errands::ask(kubernetes::Request request, std::function<void(ApiAn
 
 std::string job_selector(const std::string& job_id) {
   return base::format("{}={}", kJobLabel, job_id);
+}
+
+std::string task_pods_selector(const std::string& job_id) {
+  return base::format("{},!{}", job_selector(job_id), kMasterLabel);
 }
 
 std::string words_of_object(const base::Json& object) {

@@ -36,6 +36,8 @@ class Errands {
 
 // The selector of the job's objects in one namespace: "gangrun/job=ID".
 std::string job_selector(const std::string& job_id);
+// The same without a master's pod.
+std::string task_pods_selector(const std::string& job_id);
 // The kind and name of an object: "ConfigMap j-files".
 std::string words_of_object(const base::Json& object);
 bool is_of_job(const base::Json& object, const std::string& job_id);

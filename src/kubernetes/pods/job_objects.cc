@@ -98,6 +98,14 @@ void JobObjects::begin() {
        [this](const base::Json& job, bool is_new) { on_owner(job, is_new); });
 }
 
+void JobObjects::use(const Owner& owner) {
+  is_guest_ = true;
+  owner_ = owner;
+  written_at_ = loop_.now();
+}
+
+void JobObjects::make_own() { make_all(manifests_.objects(owner_, ObjectsOf::kMaster)); }
+
 void JobObjects::end() {
   has_ended_ = true;
   renew_timer_.reset();
@@ -129,6 +137,8 @@ void JobObjects::on_answer(base::Json object, base::Instant limit, ApiAnswer ans
     return then(*std::move(answer.object), true);
   }
   const base::Error& error = answer.object.error();
+  // Its name is this master's alone, so an earlier try of ours has made it.
+  if (error.code == base::Code::kAlreadyExists && is_guest_) return then(std::move(object), false);
   if (error.code == base::Code::kAlreadyExists) return find(std::move(object), std::move(then));
   // It may have been made all the same: then it is found.
   if (may_help_to_repeat(error) && loop_.now() < limit) {
@@ -188,11 +198,10 @@ void JobObjects::on_owner(const base::Json& job, bool is_new) {
   }
   renew_timer_ = loop_.after(is_new ? renewal_ : std::chrono::seconds(0), [this] { renew(); });
   if (callbacks_.on_owner) callbacks_.on_owner();
-  make_rest();
+  make_all(manifests_.objects(owner_));
 }
 
-void JobObjects::make_rest() {
-  std::vector<base::Json> objects = manifests_.objects(owner_);
+void JobObjects::make_all(std::vector<base::Json> objects) {
   missing_ = objects.size();
   if (missing_ == 0) return callbacks_.on_ready();
   for (base::Json& object : objects) {
@@ -228,7 +237,7 @@ void JobObjects::on_renewed(ApiAnswer answer) {
 bool JobObjects::has_lost_owner(const ApiAnswer& answer) {
   if (is_deleted(answer, owner_.uid)) {
     // The cluster deletes it, too, some time after nobody has moved its deadline.
-    const bool had_lease = loop_.now() < written_at_ + lease_;
+    const bool had_lease = is_guest_ || loop_.now() < written_at_ + lease_;
     const std::string sentence =
         had_lease ? base::format("somebody deleted Job {}, which owns all objects of this job",
                                  owner_.name)
@@ -242,6 +251,11 @@ bool JobObjects::has_lost_owner(const ApiAnswer& answer) {
     return true;
   }
   if (!answer.object.ok() || !is_lease_over(*answer.object)) return false;
+  if (is_guest_) {
+    gone(base::format("the time of Job {}, which owns all objects of this job, is over",
+                      owner_.name));
+    return true;
+  }
   gone(base::format("the job's lease has expired: this client sent no heartbeat for {}",
                     base::to_words(lease_)));
   return true;

@@ -59,6 +59,10 @@ class JobObjects {
              Callbacks callbacks);
 
   void begin();
+  // In place of begin(): the owner is there, and somebody else keeps it alive. Nothing is made yet.
+  void use(const Owner& owner);
+  // Then: all that is a master's in a pod.
+  void make_own();
   // Once the owner is there.
   [[nodiscard]] const Owner& owner() const { return owner_; }
   // Whether the owner is there. on_owner_there or one of the others follows, once for all that ask
@@ -75,7 +79,7 @@ class JobObjects {
   void on_answer(base::Json object, base::Instant limit, ApiAnswer answer, Then then);
   void find(base::Json object, Then then);
   void on_owner(const base::Json& job, bool is_new);
-  void make_rest();
+  void make_all(std::vector<base::Json> objects);
   void renew();
   void on_renewed(ApiAnswer answer);
   void on_looked_at(const ApiAnswer& answer);
@@ -93,6 +97,7 @@ class JobObjects {
   Owner owner_;
   LeaseClock clock_;
   std::size_t missing_ = 0;
+  bool is_guest_ = false;  // the owner is somebody else's
   bool has_ended_ = false;
   bool is_owner_deleted_ = false;
   base::Instant written_at_{};  // the owner, by us

@@ -43,13 +43,14 @@ PodBook::Options book_options(const Manifests& manifests, std::function<double()
 
 JobPods::JobPods(net::EventLoop& loop, base::Logger& logger, Client& client,
                  const Manifests& manifests, PodBook::Options options, std::chrono::seconds lease,
-                 Callbacks callbacks)
+                 Callbacks callbacks, std::optional<Guest> guest)
     : loop_(loop),
       posts_(loop),
       logger_(logger),
       client_(client),
       manifests_(manifests),
       callbacks_(std::move(callbacks)),
+      guest_(std::move(guest)),
       book_(std::move(options)),
       objects_(loop, logger, client, manifests_, lease, std::min(kLeaseRenewal, lease / 3),
                object_callbacks()),
@@ -101,14 +102,17 @@ bool JobPods::is_ours(const base::Json& pod) const {
 
 void JobPods::begin() {
   if (std::exchange(has_begun_, true)) return;
+  if (guest_) objects_.use(guest_->owner);
   watch();
-  objects_.begin();
+  if (!guest_) return objects_.begin();
+  if (callbacks_.on_owner) callbacks_.on_owner(guest_->owner);
 }
 
 void JobPods::watch() {
   WatchRequest request;
   request.path = pods_path();
-  request.label_selector = job_selector(manifests_.input().job_id);
+  const std::string& job_id = manifests_.input().job_id;
+  request.label_selector = guest_ ? task_pods_selector(job_id) : job_selector(job_id);
   WatchCallbacks callbacks;
   callbacks.on_list = [this](const std::vector<base::Json>& objects) {
     std::vector<PodFacts> pods;
@@ -178,6 +182,7 @@ void JobPods::create_next() {
 }
 
 void JobPods::create(const job::TaskId& task, const PodRun& run) {
+  if (!may_act()) return;
   Request request;
   request.method = "POST";
   request.path = pods_path();
@@ -200,6 +205,7 @@ void JobPods::created(const job::TaskId& task, const base::Result<PodFacts>& mad
 }
 
 void JobPods::carry_out(const DeletePod& action) {
+  if (!may_act()) return;
   Request request;
   request.method = "DELETE";
   request.path = pods_path() + "/" + manifests_.pod_name(action.task);
@@ -253,6 +259,7 @@ void JobPods::clear(std::function<void(base::Result<>)> done) {
   watch_.reset();
   objects_.end();
   removal_.emplace(loop_, client_, manifests_, objects_.owner().uid, std::move(done));
+  if (guest_) removal_->spare_owner();
   removal_->begin(objects_.is_owner_deleted());
 }
 

@@ -50,14 +50,22 @@ class JobPods {
     std::function<void(const DropLog& action)> drop_log{};
     std::function<void(const FetchOutputs& action)> fetch_outputs{};
   };
+  // The pods' master is a pod itself, and of the same owner.
+  struct Guest {
+    Owner owner;
+    std::function<bool()> is_in_office;  // else nothing is made or deleted
+  };
 
   // The references outlive it.
   JobPods(net::EventLoop& loop, base::Logger& logger, Client& client, const Manifests& manifests,
-          PodBook::Options options, std::chrono::seconds lease, Callbacks callbacks);
+          PodBook::Options options, std::chrono::seconds lease, Callbacks callbacks,
+          std::optional<Guest> guest = {});
 
   // Once: makes the owner and all but the pods, or finds those of an earlier client of the job.
   // Pods wait for it. Its error comes as gang::ClusterGone.
   void begin();
+  // A guest's objects wait for this, and the pods for those: once, after begin().
+  void make_own() { objects_.make_own(); }
   // Tells the book something, with the time; then does what it wants by now.
   template <typename... Parameters, typename... Args>
   void tell_book(void (PodBook::*what)(Parameters...), const Args&... args) {
@@ -77,7 +85,7 @@ class JobPods {
   }
   [[nodiscard]] const PodBook& book() const { return book_; }
 
-  // Deletes all that is there, waits until it is gone (with a limit) and calls `done`: with an
+  // Deletes all that is there (a guest: all pods of tasks), waits until it is gone (with a limit) and calls `done`: with an
   // error that names what is left, if something is.
   void clear(std::function<void(base::Result<>)> done);
   // The objects that clear() waits for ("pods a-worker-0").
@@ -104,6 +112,7 @@ class JobPods {
   // Not somebody else's with our label and one of our names.
   [[nodiscard]] bool is_ours(const base::Json& pod) const;
   [[nodiscard]] std::string pods_path() const;
+  [[nodiscard]] bool may_act() const { return !guest_ || guest_->is_in_office(); }
   JobObjects::Callbacks object_callbacks();
 
   net::EventLoop& loop_;
@@ -112,6 +121,7 @@ class JobPods {
   Client& client_;
   const Manifests& manifests_;
   const Callbacks callbacks_;
+  const std::optional<Guest> guest_;
   std::map<std::string, job::TaskId> tasks_;  // by the names of their pods
   PodBook book_;
   JobObjects objects_;

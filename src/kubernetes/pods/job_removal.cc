@@ -37,10 +37,17 @@ JobRemoval::JobRemoval(net::EventLoop& loop, kubernetes::Client& client, const M
   }
 }
 
+void JobRemoval::spare_owner() {
+  spares_owner_ = true;
+  collections_ = {pods_path(manifests_.input().name_space)};
+}
+
 kubernetes::Request JobRemoval::listing(const std::string& path) const {
   kubernetes::Request request;
   request.path = path;
-  request.query = {{"labelSelector", job_selector(manifests_.input().job_id)}};
+  const std::string& job_id = manifests_.input().job_id;
+  request.query = {
+      {"labelSelector", spares_owner_ ? task_pods_selector(job_id) : job_selector(job_id)}};
   request.max_answer_bytes = kubernetes::kMaxPageBytes;
   return request;
 }
@@ -95,7 +102,7 @@ void JobRemoval::delete_pod(const base::Json& pod) {
 }
 
 void JobRemoval::delete_owner() {
-  if (!has_owner_) return look();
+  if (!has_owner_ || spares_owner_) return look();
   kubernetes::Request request;
   request.method = "DELETE";
   request.path = owner_path_;
@@ -110,7 +117,7 @@ void JobRemoval::delete_owner() {
 
 void JobRemoval::look() {
   asked_ = collections_;
-  asked_.insert(owner_path_);
+  if (!spares_owner_) asked_.insert(owner_path_);
   for (const std::string& path : collections_) {
     errands_.ask(listing(path), [this, path](ApiAnswer answer) {
       std::vector<std::string> left;
@@ -129,7 +136,7 @@ void JobRemoval::look() {
       looked_at(path, std::move(left));
     });
   }
-  look_at_owner();
+  if (!spares_owner_) look_at_owner();
 }
 
 void JobRemoval::look_at_owner() {

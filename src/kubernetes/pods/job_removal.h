@@ -26,6 +26,9 @@ class JobRemoval {
   // left.
   JobRemoval(net::EventLoop& loop, kubernetes::Client& client, const Manifests& manifests,
              const std::string& uid, std::function<void(base::Result<>)> done);
+  // Before begin(): the owner stays, and all but the pods of tasks. A master in a pod does so, which
+  // is the owner's itself.
+  void spare_owner();
 
   // `is_after_deletion`: somebody else has deleted the owner, so pods keep the time to end that
   // they have, and what is being deleted counts as gone.
@@ -57,6 +60,7 @@ class JobRemoval {
   Owner owner_;
   bool has_owner_ = false;
   bool is_after_deletion_ = false;
+  bool spares_owner_ = false;
   std::string owner_path_;
   std::set<std::string> collections_;                     // that are listed
   std::map<std::string, std::vector<std::string>> left_;  // by collection: what was there last

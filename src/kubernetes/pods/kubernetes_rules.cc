@@ -158,6 +158,23 @@ Found check_volumes(const KubernetesOptions& kubernetes) {
   return check_maps(kubernetes.volume_mounts, {"name", "mountPath"}, "kubernetes.volume_mounts");
 }
 
+Found check_master(const KubernetesOptions& kubernetes) {
+  if (auto found = check_object_name(kubernetes.master.service_account, "a service account",
+                                     "kubernetes.master.service_account")) {
+    return found;
+  }
+  if (kubernetes.journal.empty()) return std::nullopt;
+  std::vector<std::string> names;
+  for (const Json& volume : kubernetes.volumes) names.push_back(volume["name"].get<std::string>());
+  if (names.empty()) {
+    return Problem{"kubernetes.journal",
+                   base::format("{} is not the name of a volume; allowed: one of `volumes` of "
+                                "`kubernetes`, which has none",
+                                in_quotes(kubernetes.journal))};
+  }
+  return check_one_of(kubernetes.journal, "one of `volumes`", names, "kubernetes.journal");
+}
+
 Found check_image_pulls(const KubernetesOptions& kubernetes) {
   for (std::size_t i = 0; i < kubernetes.image_pull_secrets.size(); ++i) {
     const std::string& name = kubernetes.image_pull_secrets[i];
@@ -361,6 +378,7 @@ Found check_kubernetes_options(const KubernetesOptions& kubernetes) {
     return found;
   if (auto found = check_tolerations(kubernetes.tolerations)) return found;
   if (auto found = check_volumes(kubernetes)) return found;
+  if (auto found = check_master(kubernetes)) return found;
   if (auto found = check_image_pulls(kubernetes)) return found;
   if (auto found = check_object_name(kubernetes.priority_class, "a priority class",
                                      "kubernetes.priority_class")) {

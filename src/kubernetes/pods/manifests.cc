@@ -164,12 +164,13 @@ Json Manifests::owner(std::chrono::seconds lease) const {
            {{"restartPolicy", "Never"}, {"containers", Json::array({std::move(container)})}}}}}}}};
 }
 
-std::vector<Json> Manifests::objects(const Owner& owner) const {
+std::vector<Json> Manifests::objects(const Owner& owner, ObjectsOf of) const {
   std::vector<Json> objects;
   // Agents know the tasks' variables, and the addresses of the gang, by themselves.
   auto secret =
       input_.agents ? agent_secret(input_, *input_.agents, owner) : secret_object(input_, owner);
-  if (secret) objects.push_back(*std::move(secret));
+  if (secret && of != ObjectsOf::kClient) objects.push_back(*std::move(secret));
+  if (of == ObjectsOf::kMaster) return objects;
   for (Json& map : config_maps(input_, layout_, owner)) objects.push_back(std::move(map));
   auto hosts = input_.agents ? std::nullopt : hosts_config_map(input_, hosts_, owner);
   if (hosts) objects.push_back(*std::move(hosts));

@@ -27,6 +27,8 @@ inline constexpr const char* kJobLabel = "gangrun/job";
 inline constexpr const char* kTaskLabel = "gangrun/task";        // "worker-3"
 inline constexpr const char* kTypeLabel = "gangrun/type";        // "worker"
 inline constexpr const char* kAttemptLabel = "gangrun/attempt";  // of the task's runs
+// The number of the master in a pod that has made it.
+inline constexpr const char* kMadeByLabel = "gangrun/made-by";
 // The folder in which the tasks' commands begin when files with relative paths are carried or
 // outputs are kept.
 inline constexpr const char* kWorkingFolder = "/gangrun/work";
@@ -100,7 +102,7 @@ class Manifests {
                                const Owner& owner) const;
   // The pod of one run of the relay, where the job has agents. It goes where its first task may.
   [[nodiscard]] base::Json relay(const PodRun& run, const Owner& owner) const;
-  // The template of the master's pod, for a Job: metadata and spec (master_pod.h).
+  // The template of the master's pod, without what only that needs (master_pod.h).
   [[nodiscard]] base::Json master_template() const;
 
  private:

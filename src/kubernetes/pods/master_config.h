@@ -15,7 +15,6 @@
 #include "base/secret.h"
 #include "job/spec.h"
 #include "jobfile/described_job.h"
-#include "kubernetes/pods/agent_parts.h"
 #include "kubernetes/pods/agent_pods.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests.h"
@@ -61,7 +60,6 @@ struct PodMasterConfig {
   base::WallTime submitted;
   GangScheduling gang_scheduling = GangScheduling::kHold;
   std::vector<CarriedOutline> files{};
-  std::string agent_image{};  // empty: the parts are mounted at kAgentFolder
   // Values of the Secret beside the text.
   base::Secret secret{};
   net::JobCertificate certificate{};
@@ -71,7 +69,6 @@ struct PodMasterConfig {
     return std::tuple(base::row("spec", &PodMasterConfig::spec, KubernetesSpec{}),
                       GANGRUN_EACH(base::row, PodMasterConfig, job_id, user, name_space, owner,
                                    submitted, gang_scheduling),
-                      base::row_if_set("agent_image", &PodMasterConfig::agent_image),
                       base::late_row("files", &PodMasterConfig::files));
   }
 };
@@ -88,8 +85,5 @@ PodMasterConfig master_config_of(const ManifestInput& input, const Owner& owner,
                                  net::JobCertificate certificate);
 // What the client has made the job's objects of, but for the files' bytes.
 ManifestInput manifest_input_of(const PodMasterConfig& config, std::optional<AgentPods> agents);
-
-// The loader and the packed agent from the volume of a pod that has them (AgentParts::volume()).
-base::Result<AgentParts> mounted_parts(const std::string& folder);
 
 }  // namespace gangrun::kubernetes::pods

@@ -75,10 +75,24 @@ void PodBook::adopt(const job::TaskId& task, int attempt, base::Instant now) {
   settle(entry);
 }
 
-// Its pod is as if this book had made it.
+void PodBook::adopt_agent(const job::TaskId& task, int attempt, const std::string& uid,
+                          base::Instant now) {
+  now_ = now;
+  PodEntry& entry = entries_.at(task);
+  entry.slot = Slot{.attempt = attempt, .is_adopted = true, .uid = uid};
+  if (is_listed_) resolve_adoption(entry);
+  settle(entry);
+}
+
+// Its pod is as if this book had made it. Where an agent was adopted, another pod of its name is
+// none of its.
 void PodBook::resolve_adoption(PodEntry& entry) {
   if (!entry.slot || !std::exchange(entry.slot->is_adopted, false)) return;
-  if (!entry.pod) {
+  const std::string& uid = entry.slot->uid;
+  const bool is_another =
+      entry.pod && options_.has_agents &&
+      (entry.pod->attempt != entry.slot->attempt || (!uid.empty() && entry.pod->uid != uid));
+  if (!entry.pod || is_another) {
     tell(job::AgentEnded{entry.task,
                          entry.slot->attempt,
                          {.reason = job::Reason::kContainerLost, .detail = "its pod is gone"},

@@ -93,6 +93,9 @@ class PodBook {
     // A run is an agent's: its slot is there once its pod has a node to keep, and ends with it. Its
     // log is not read.
     bool has_agents = false;
+    // Of the master in a pod whose book it is. An agent that another one has made looks for that,
+    // unless it has had a session: its pod is no good for a run that begins.
+    int master_number = 0;
     job::Timeouts timeouts;
     std::function<double()> random;  // from 0 to 1
   };
@@ -104,6 +107,8 @@ class PodBook {
   // See Tasks: the decisions, one by one.
   void start(const job::TaskId& task, int attempt, base::Instant now);
   void adopt(const job::TaskId& task, int attempt, base::Instant now);
+  // The pod with this uid, in which an agent of an earlier master is.
+  void adopt_agent(const job::TaskId& task, int attempt, const std::string& uid, base::Instant now);
   void release_others(base::Instant now);
   void stop(const job::TaskId& task, int attempt, std::chrono::milliseconds grace,
             base::Instant now);

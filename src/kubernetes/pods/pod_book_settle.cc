@@ -78,7 +78,8 @@ void PodBook::settle(PodEntry& entry) {
 void PodBook::claim(PodEntry& entry) const {
   if (!entry.run || !entry.pod || !entry.run->uid.empty() || entry.run->end) return;
   const PodFacts& pod = *entry.pod;
-  const bool is_ours = pod.attempt == entry.run->attempt && pod.job == options_.job_id;
+  const bool is_ours = pod.attempt == entry.run->attempt && pod.job == options_.job_id &&
+                       pod.made_by == options_.master_number;
   if (is_ours && !pod.is_deleting) entry.run->uid = pod.uid;
 }
 
@@ -126,7 +127,10 @@ void PodBook::note_start(PodEntry& entry) {
 }
 
 void PodBook::tell_place(PodEntry& entry, const std::string& node) {
-  tell(cluster::AgentAllocated{entry.task, entry.slot->attempt, node, {{"pod", entry.name}}});
+  base::Json handle = {{"pod", entry.name}};
+  // A later master finds the agent by it.
+  if (options_.master_number > 0) handle["uid"] = entry.run->uid;
+  tell(cluster::AgentAllocated{entry.task, entry.slot->attempt, node, std::move(handle)});
 }
 
 void PodBook::note_end(PodEntry& entry) {

@@ -44,6 +44,7 @@ struct Slot {
   int attempt = 0;
   bool is_adopted = false;  // whether its pod is there is not known yet
   bool is_stopping = false;
+  std::string uid{};  // of the pod that is adopted; empty: of whatever pod has the name
 };
 
 struct PodRunEnd {

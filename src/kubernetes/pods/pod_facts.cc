@@ -61,6 +61,13 @@ ContainerFacts container_facts(const Json& status) {
   return facts;
 }
 
+// A label's number from 1 on; 0: it has none.
+int number_of(const Json& pod, const char* label) {
+  const auto number = base::parse_integer(text(pod, {"metadata", "labels", label})).value_or(0);
+  const bool fits = number > 0 && number <= std::numeric_limits<int>::max();
+  return fits ? static_cast<int>(number) : 0;
+}
+
 void read_condition(const Json& condition, PodFacts& facts) {
   const std::string type = text(condition, {"type"});
   const std::string status = text(condition, {"status"});
@@ -84,10 +91,8 @@ PodFacts pod_facts(const Json& pod, std::string_view container) {
   facts.name = name_of(pod);
   facts.uid = uid_of(pod);
   facts.job = text(pod, {"metadata", "labels", kJobLabel});
-  const auto attempt =
-      base::parse_integer(text(pod, {"metadata", "labels", kAttemptLabel})).value_or(0);
-  const bool fits = attempt > 0 && attempt <= std::numeric_limits<int>::max();
-  facts.attempt = fits ? static_cast<int>(attempt) : 0;
+  facts.attempt = number_of(pod, kAttemptLabel);
+  facts.made_by = number_of(pod, kMadeByLabel);
   facts.node = text(pod, {"spec", "nodeName"});
   facts.scheduler = text(pod, {"spec", "schedulerName"});
   facts.phase = text(pod, {"status", "phase"});

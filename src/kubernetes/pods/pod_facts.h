@@ -35,6 +35,7 @@ struct PodFacts {
   std::string uid;
   std::string job;   // of its labels
   int attempt = 0;   // likewise
+  int made_by = 0;   // likewise: the number of the master in a pod; 0: a client
   std::string node;  // empty: none yet
   std::string phase;
   // The reason in the pod's own status: "Evicted", "NodeLost", "OutOfcpu".

@@ -13,19 +13,19 @@ namespace {
 
 // How long the relay may take to listen, once its pod has a node: its image may have to be pulled.
 constexpr base::Duration kRelayPatience = std::chrono::minutes(10);
+// An agent has ended when its lease is over, and the time that it may need to notice.
+constexpr base::Duration kToNotice = std::chrono::seconds(4);
 // The same for an agent.
 constexpr base::Duration kHintPatience = std::chrono::minutes(10);
 // Between two looks at the config maps, while pods are waited for.
 constexpr base::Duration kLookAtMaps = std::chrono::seconds(10);
-// An agent of which nothing has been heard for so long is dead: its lease is over, with the time
-// that it may need to notice.
-constexpr base::Duration kAgentDead = kClientLease + std::chrono::seconds(4);
 // Words for what is waited for are told so often, while there are any.
 constexpr base::Duration kTellWaiting = std::chrono::seconds(1);
 
-PodBook::Options options_with_agents(const Manifests& manifests, std::function<double()> random) {
-  PodBook::Options options = book_options(manifests, std::move(random));
-  options.names[kRelayTask] = manifests.pod_name(kRelayTask);
+PodBook::Options options_with_agents(Manifests& manifests, const PodLauncher::Options& from) {
+  PodBook::Options options = book_options(manifests, from.random);
+  if (!from.direct) options.names[kRelayTask] = manifests.pod_name(kRelayTask);
+  options.master_number = manifests.agents().master_number;
   options.has_agents = true;
   // Agents send them before they leave.
   options.with_outputs.clear();
@@ -42,12 +42,19 @@ PodLauncher::PodLauncher(net::EventLoop& loop, base::Logger& logger, Client& cli
       options_(std::move(options)),
       outbox_(loop),
       manifests_(std::move(manifests)),
-      pods_(loop, logger, client, manifests_, options_with_agents(manifests_, options_.random),
-            options_.lease, pod_callbacks()) {
+      pods_(loop, logger, client, manifests_, options_with_agents(manifests_, options_),
+            options_.lease, pod_callbacks(), guest()) {
   if (const auto& maps = manifests_.agents().source.maps) {
     maps_.emplace(loop, logger, client, *maps, manifests_.input().name_space, map_callbacks());
   }
   manifests_.agents().token = base::Secret::generate();
+  if (options_.direct) manifests_.agents().master = options_.direct->master;
+}
+
+std::optional<JobPods::Guest> PodLauncher::guest() const {
+  if (!options_.direct) return std::nullopt;
+  return JobPods::Guest{.owner = options_.direct->owner,
+                        .is_in_office = options_.direct->is_in_office};
 }
 
 JobPods::Callbacks PodLauncher::pod_callbacks() {
@@ -91,6 +98,11 @@ AgentPartMaps::Callbacks PodLauncher::map_callbacks() {
 void PodLauncher::begin(const base::Json& agent_config) {
   if (std::exchange(has_begun_, true)) return;
   manifests_.agents().config = base::Secret(base::dump_json(agent_config));
+  if (options_.direct) {
+    pods_.begin();
+    pods_.make_own();
+    return release_others();
+  }
   make_link(agent_config);
   pods_.begin();
   // There was no client before this one, whose pods could be adopted.
@@ -146,8 +158,16 @@ void PodLauncher::start(const job::TaskId& task, int attempt, cluster::Launch la
                          .avoided = std::move(launch.avoided)});
 }
 
-// There is no next master: the job ends with this one.
-void PodLauncher::adopt(const job::TaskId& task, int attempt, const base::Json& /*handle*/) {
+// A master that is not in the cluster has no next one: the job ends with it.
+void PodLauncher::adopt(const job::TaskId& task, int attempt, const base::Json& handle) {
+  if (options_.direct) {
+    pods_.begin();
+    without_session_.insert(task);
+    if (!waiting_timer_.pending()) tell_waiting();
+    pods_.tell_book(&PodBook::adopt_agent, task, attempt, text_at(handle, {"uid"}));
+    // Its gang had its places.
+    return options_.direct->let_agents_in();
+  }
   emit(job::AgentEnded{
       task,
       attempt,
@@ -164,8 +184,12 @@ void PodLauncher::on(const cluster::AgentAllocated& event) {
     return link_->begin(manifests_.pod_name(kRelayTask), kRelayPatience);
   }
   // One of the gang has its place for good: so have all.
-  link_->open();
-  hint(event.task);
+  if (options_.direct) {
+    options_.direct->let_agents_in();
+  } else {
+    link_->open();
+    hint(event.task);
+  }
   emit(event);
 }
 
@@ -179,7 +203,7 @@ void PodLauncher::on(const job::AgentEnded& event) {
   if (event.task != kRelayTask) {
     without_session_.erase(event.task);
     informed_.erase(event.task);
-    hints_->forget(manifests_.pod_name(event.task));
+    if (hints_) hints_->forget(manifests_.pod_name(event.task));
     return emit(event);
   }
   informed_.clear();
@@ -203,7 +227,7 @@ void PodLauncher::on_relay_given_up(const base::Error& why) {
 
 // Its pod may have been made before the relay's address was known, or the relay be another one now.
 void PodLauncher::hint(const job::TaskId& task) {
-  const bool is_needed = without_session_.contains(task) && !informed_.contains(task);
+  const bool is_needed = hints_ && without_session_.contains(task) && !informed_.contains(task);
   if (is_needed) hints_->tell(manifests_.pod_name(task), loop_.now() + kHintPatience);
 }
 
@@ -211,7 +235,7 @@ bool PodLauncher::on_session_open(const job::TaskId& task) {
   if (is_cleared_) return false;
   without_session_.erase(task);
   informed_.insert(task);
-  hints_->forget(manifests_.pod_name(task));
+  if (hints_) hints_->forget(manifests_.pod_name(task));
   pods_.tell_book(&PodBook::on_agent_heard, task);
   return true;
 }
@@ -221,7 +245,11 @@ void PodLauncher::on_session_lost(const job::TaskId& task,
   if (farewell || is_cleared_) return;
   without_session_.insert(task);
   hint(task);
-  pods_.tell_book(&PodBook::on_agent_silent, task, loop_.now() + kAgentDead);
+  pods_.tell_book(&PodBook::on_agent_silent, task, loop_.now() + agent_lease() + kToNotice);
+}
+
+base::Duration PodLauncher::agent_lease() const {
+  return options_.direct ? base::Duration(options_.direct->master_lost) : kClientLease;
 }
 
 void PodLauncher::tell_waiting() {

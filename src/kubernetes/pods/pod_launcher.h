@@ -42,6 +42,7 @@ class PodLauncher final : public cluster::Launcher {
       Owner owner;          // which is there
       std::function<void()> let_agents_in;
       std::function<bool()> is_in_office;  // else nothing is made or deleted any more
+      std::chrono::milliseconds master_lost{0};  // how long agents go on without a master
     };
     std::optional<Direct> direct{};
   };
@@ -87,6 +88,9 @@ class PodLauncher final : public cluster::Launcher {
   void look_at_maps();
   void emit(cluster::LaunchEvent event) { outbox_.tell(std::move(event)); }
   JobPods::Callbacks pod_callbacks();
+  [[nodiscard]] std::optional<JobPods::Guest> guest() const;
+  // For so long an agent goes on without its master.
+  [[nodiscard]] base::Duration agent_lease() const;
   AgentPartMaps::Callbacks map_callbacks();
 
   net::EventLoop& loop_;

@@ -7,6 +7,7 @@
 #include "kubernetes/pods/gang_scheduling.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests.h"
+#include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_template.h"
 #include "kubernetes/pods/secrets.h"
@@ -19,7 +20,6 @@ using base::Json;
 constexpr const char* kWorkVolume = "gangrun-work";
 constexpr const char* kNoticeVolume = "gangrun-notice";
 constexpr const char* kSharedMemoryVolume = "gangrun-shm";
-constexpr const char* kCopyContainer = "gangrun-agent";
 constexpr std::string_view kSharedMemoryFolder = "/dev/shm";
 // The limits of a container of ours, if the task's has a limit: a quota that asks for one asks all.
 constexpr const char* kHelperVcoresLimit = "1";
@@ -289,22 +289,22 @@ Json metadata_of_pod(const Part& part, const PodRun& run, const Owner& owner) {
   labels[kTaskLabel] = base::format("{}-{}", part.task.type, part.task.index);
   labels[kTypeLabel] = part.task.type;
   for (const auto& [key, value] : part.options().labels) labels[key] = value;
+  const int master = part.input.agents ? part.input.agents->master_number : 0;
+  if (master > 0) labels[kMadeByLabel] = base::format("{}", master);
   if (part.input.names.has_service_per_task) labels["app"] = name;
   return metadata;
 }
 
-// Nodes need not count it, so a container of ours asks for it only where the task's does.
-void put_storage(const Json& beside, Json& container) {
+// A container of ours beside the task's has no more rights than that. It asks for storage only
+// where that does: nodes need not count it.
+Json as_task(const Json& beside, Json container) {
   for (const char* kind : {"requests", "limits"}) {
     if (says(beside, kind, kStorage)) container["resources"][kind][kStorage] = kHelperStorage;
   }
-}
-
-// A container of ours beside the task's has no more rights than that.
-void put_rights(const Json& beside, Json& container) {
   for (const char* key : {"imagePullPolicy", "securityContext"}) {
     if (beside.contains(key)) container[key] = beside.at(key);
   }
+  return container;
 }
 
 Json by_shell(const std::string& line, Json mounts) {
@@ -320,20 +320,7 @@ Json helper(const char* name, const std::string& image, const Json& own, const J
   if (says(beside, "limits", "memory")) {
     container["resources"]["limits"]["memory"] = kHelperMemoryLimit;
   }
-  put_storage(beside, container);
-  put_rights(beside, container);
-  return container;
-}
-
-// Its limits are its requests: a pod whose other containers have it so stays of the class
-// Guaranteed.
-Json agent_copier(Json container, const Json& beside) {
-  const Json amounts = {{"cpu", "100m"}, {"memory", "64Mi"}};
-  container["name"] = kCopyContainer;
-  container["resources"] = {{"requests", amounts}, {"limits", amounts}};
-  put_storage(beside, container);
-  put_rights(beside, container);
-  return container;
+  return as_task(beside, std::move(container));
 }
 
 // Waits as long as a client may want the outputs.
@@ -351,7 +338,7 @@ void add_helpers(const Part& part, const CarriedMounts& carried, Json& pod) {
   Json& spec = pod["spec"];
   // Before others of ours, which may run the agent.
   if (part.input.agents && part.input.agents->source.copier) {
-    spec["initContainers"].push_back(agent_copier(*part.input.agents->source.copier, beside));
+    spec["initContainers"].push_back(as_task(beside, *part.input.agents->source.copier));
   }
   if (!carried.joined.empty()) {
     // An agent needs no shell of the image.
@@ -378,6 +365,28 @@ void name_default_container(Json& pod) {
   Json& annotations = pod["metadata"]["annotations"];
   if (!annotations.contains(kDefaultContainer))
     annotations[kDefaultContainer] = task_container(pod);
+}
+
+// A pod of ours, which goes where the part's task may. Its container is as that of the task in
+// image and rights, and has `own`; `account` is said over what tasks have.
+Json pod_beside(const Part& part, Json spec, const Json& account, const char* name,
+                const Json& own) {
+  Json pod = part.from;
+  // The task's container, as far as ours is like it.
+  Json beside = {{"name", task_container(part.from)}, {"resources", resources_of(part)}};
+  put_image(part, beside);
+  merge_pod(pod, {{"spec", {{"containers", Json::array({beside})}}}});
+  beside = *find_container(pod, task_container(pod));
+  for (const char* of_task :
+       {"containers", "initContainers", "volumes", "resourceClaims", "resources"}) {
+    pod["spec"].erase(of_task);
+  }
+  put_access(part, spec);
+  spec.update(account);
+  put_placement(part, spec);
+  spec["containers"].push_back(helper(name, beside.at("image").get<std::string>(), own, beside));
+  merge_pod(pod, {{"spec", std::move(spec)}});
+  return pod;
 }
 
 }  // namespace
@@ -413,31 +422,37 @@ Json Manifests::pod(const job::TaskId& task, const PodRun& run, const Owner& own
 
 Json Manifests::relay(const PodRun& run, const Owner& owner) const {
   const job::TaskSpec& first = input_.spec.tasks.front();
-  Json pod = template_of(input_.spec, first);
-  const Json from = pod;
+  const Json from = template_of(input_.spec, first);
   const Json* found = find_container(from, task_container(from));
   const Json none = Json::object();
   const Part part{input_, hosts_, first, {first.type, 0}, from, found == nullptr ? none : *found};
-  // That of the task, as far as the relay's is like it.
-  Json beside = {{"name", task_container(from)}, {"resources", resources_of(part)}};
-  put_image(part, beside);
-  merge_pod(pod, {{"spec", {{"containers", Json::array({beside})}}}});
-  beside = *find_container(pod, task_container(pod));
-  for (const char* of_task :
-       {"containers", "initContainers", "volumes", "resourceClaims", "resources"}) {
-    pod["spec"].erase(of_task);
-  }
-  Json spec = {{"restartPolicy", "Never"}, {"terminationGracePeriodSeconds", 1}};
-  put_access(part, spec);
-  // It has no rights, whatever those of the tasks are.
-  spec["automountServiceAccountToken"] = false;
-  put_placement(part, spec);
-  spec["containers"].push_back(helper(kRelayContainer, beside.at("image").get<std::string>(),
-                                      relay_container(*input_.agents), beside));
-  spec["volumes"] = agent_volumes(input_, *input_.agents);
-  merge_pod(pod, {{"metadata", metadata_of_any(part, relay_name(input_), run, owner)},
-                  {"spec", std::move(spec)}});
+  Json pod = pod_beside(part, {{"restartPolicy", "Never"}, {"terminationGracePeriodSeconds", 1}},
+                        // It has no rights, whatever those of the tasks are.
+                        {{"automountServiceAccountToken", false}}, kRelayContainer,
+                        relay_container(*input_.agents));
+  pod["spec"]["volumes"] = agent_volumes(input_, *input_.agents);
+  merge_pod(pod, {{"metadata", metadata_of_any(part, relay_name(input_), run, owner)}});
   return pod;
+}
+
+Json Manifests::master_template() const {
+  const job::TaskSpec& first = input_.spec.tasks.front();
+  const Json from = template_of(input_.spec, first);
+  const Json* found = find_container(from, task_container(from));
+  const Json none = Json::object();
+  const Part part{input_, hosts_, first, {first.type, 0}, from, found == nullptr ? none : *found};
+  Json pod = pod_beside(
+      part,
+      {{"restartPolicy", "OnFailure"}},
+      {{"serviceAccountName", part.options().master.service_account},
+       {"automountServiceAccountToken", true}},
+      kMasterContainer, master_container(*input_.agents));
+  pod["spec"]["volumes"] = master_volumes(input_, *input_.agents);
+  Json metadata = {{"labels", metadata_of(input_, {}, nullptr).at("labels")}};
+  metadata["labels"][kMasterLabel] = "1";
+  if (!part.options().annotations.empty()) metadata["annotations"] = part.options().annotations;
+  merge_pod(pod, {{"metadata", std::move(metadata)}});
+  return {{"metadata", pod["metadata"]}, {"spec", pod["spec"]}};
 }
 
 }  // namespace gangrun::kubernetes::pods

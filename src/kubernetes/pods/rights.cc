@@ -15,7 +15,7 @@ using base::Json;
 
 constexpr const char* kRbacGroup = "rbac.authorization.k8s.io";
 
-bool keeps_outputs(const job::JobSpec& spec) {
+bool brings_outputs(const job::JobSpec& spec) {
   const auto has_some = [](const std::optional<std::vector<std::string>>& outputs) {
     return outputs && !outputs->empty();
   };
@@ -100,7 +100,7 @@ std::vector<Right> client_rights(const job::JobSpec& spec) {
       {"list", "", "secrets"},
   };
   // A WebSocket begins with a GET; newer servers ask for the right to create as well.
-  if (keeps_outputs(spec) && !has_agents(spec)) {
+  if (brings_outputs(spec) && !has_agents(spec)) {
     add_each(rights, {"get", "create"}, "", "pods", "exec");
   }
   if (agents_by(spec) == AgentsBy::kConfigMaps) {

@@ -1,0 +1,54 @@
+#include "kubernetes/commands/master_start.h"
+
+#include "base/format.h"
+#include "base/terminal_text.h"
+#include "kubernetes/pods/master_names.h"
+#include "kubernetes/pods/pod_facts.h"
+
+namespace gangrun::kubernetes::commands {
+
+namespace {
+
+using base::Json;
+
+// The one that is not on its way out, where there are more.
+const Json* pod_to_come(const std::vector<Json>& pods) {
+  const Json* chosen = nullptr;
+  for (const Json& pod : pods) {
+    if (chosen == nullptr || pods::is_being_deleted(*chosen)) chosen = &pod;
+  }
+  return chosen;
+}
+
+}  // namespace
+
+MasterStart master_start(const records::Head& head, const std::vector<Json>& pods,
+                         const std::string& warning) {
+  MasterStart start;
+  start.leads = head.master > 0 && !head.summary.state.empty();
+  if (start.leads) return start;
+  start.refusal = head.refusal;
+  const Json* pod = pod_to_come(pods);
+  if (pod == nullptr) {
+    start.words = warning.empty() ? "its pod is not there yet" : warning;
+    return start;
+  }
+  const pods::PodFacts facts = pods::pod_facts(*pod, pods::kMasterContainer);
+  start.trouble = pods::start_trouble(facts);
+  if (!facts.task.has_run) {
+    start.words = pods::pending_words(facts, "");
+  } else if (facts.task.state == pods::ContainerFacts::State::kRunning) {
+    start.words = base::format("its pod {} runs, and has not taken the job yet", facts.name);
+  } else {
+    start.words = base::format(
+        "its container in the pod {} ended with status {}, and is started "
+        "again",
+        facts.name, facts.task.exit_code);
+    if (!facts.task.message.empty()) {
+      start.words += base::format(": {}", base::their_words(facts.task.message));
+    }
+  }
+  return start;
+}
+
+}  // namespace gangrun::kubernetes::commands

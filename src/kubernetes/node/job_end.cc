@@ -1,0 +1,91 @@
+#include "kubernetes/node/job_end.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/format.h"
+#include "job/limits.h"
+#include "kubernetes/records/map_chain.h"
+#include "kubernetes/records/map_writer.h"
+#include "kubernetes/rfc3339.h"
+#include "kubernetes/value_at.h"
+
+namespace gangrun::kubernetes::node {
+
+namespace {
+
+using base::Json;
+using base::Result;
+
+constexpr std::chrono::seconds kRemovalOfKeys{60};
+
+base::Error cut_short() {
+  return base::unavailable("the master was told to end before that was done");
+}
+
+}  // namespace
+
+Result<> write_end(const records::RecordPlace& place, records::HeadKeeper& head,
+                   const job::JobStatus& status, records::HeadSummary summary,
+                   const std::function<bool()>& is_over) {
+  GANGRUN_ASSIGN(std::string end, records::sealed_end(place.key, place.job_id, status));
+  // What is told of it may come after this has gone.
+  const auto is_written = std::make_shared<bool>(false);
+  head.change(
+      [end = std::move(end), summary = std::move(summary)](records::Head& to) {
+        if (to.end.empty()) to.end = end;
+        to.summary = summary;
+      },
+      [is_written] { *is_written = true; });
+  (void)place.loop.run_until([&] { return *is_written || is_over(); },
+                             place.loop.now() + job::kLongestJob);
+  return *is_written ? Result<>() : cut_short();
+}
+
+Result<> remove_keys(const records::RecordPlace& place, records::HeadKeeper& head,
+                     const std::function<bool()>& is_over) {
+  std::vector<std::string> chains;
+  for (const auto& [chain, maps] : head.head().chains) {
+    if (records::segment_of_keys(chain) > 0) chains.push_back(chain);
+  }
+  std::vector<std::unique_ptr<records::MapWriter>> writers;
+  std::size_t left = chains.size();
+  Result<> first_failure;
+  for (const std::string& chain : chains) {
+    writers.push_back(
+        std::make_unique<records::MapWriter>(place, head, chain, records::keys_limits()));
+    writers.back()->remove([&](const Result<>& removed) {
+      if (!removed.ok() && first_failure.ok()) first_failure = removed;
+      --left;
+    });
+  }
+  const bool is_done = place.loop.run_until([&] { return left == 0 || is_over(); },
+                                            place.loop.now() + kRemovalOfKeys);
+  if (left == 0) return first_failure;
+  return is_done ? cut_short() : base::deadline_exceeded("the API server does not remove them");
+}
+
+Result<> limit_owner(const records::RecordPlace& place, const base::Clock& clock,
+                     base::Duration after, base::Instant deadline) {
+  const std::string path =
+      base::format("/apis/batch/v1/namespaces/{}/jobs/{}", place.name_space, place.owner.name);
+  GANGRUN_ASSIGN(const Json job, kubernetes::ask(place.loop, place.client, {.path = path}, deadline));
+  const auto started = parse_rfc3339(text_at(job, {"status", "startTime"}));
+  const auto age = started ? clock.wall_now() - *started : base::Duration(0);
+  const auto limit = std::chrono::ceil<std::chrono::seconds>(
+      std::max<base::Duration>(age, base::Duration(0)) + after);
+  GANGRUN_TRY(kubernetes::ask(place.loop, place.client,
+                              {.method = "PATCH",
+                               .path = path,
+                               .body = {{"spec", {{"activeDeadlineSeconds", limit.count()}}}},
+                               .content_type = "application/merge-patch+json"},
+                              deadline));
+  return {};
+}
+
+}  // namespace gangrun::kubernetes::node

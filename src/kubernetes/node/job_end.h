@@ -1,0 +1,28 @@
+#pragma once
+
+#include <functional>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "job/status.h"
+#include "kubernetes/records/head.h"
+#include "kubernetes/records/head_keeper.h"
+#include "kubernetes/records/record_place.h"
+
+// What a master does about its job's records when that has ended. All run the loop: not from inside
+// a callback. `is_over`: nobody waits for it any more.
+namespace gangrun::kubernetes::node {
+
+// The verdict goes into the head; what the head has already stays. Waits for as long as that takes.
+base::Result<> write_end(const records::RecordPlace& place, records::HeadKeeper& head,
+                         const job::JobStatus& status, records::HeadSummary summary,
+                         const std::function<bool()>& is_over);
+// The records of the tasks' keys are of no use any more.
+base::Result<> remove_keys(const records::RecordPlace& place, records::HeadKeeper& head,
+                           const std::function<bool()>& is_over);
+// All of the job goes `after` from now on, whatever becomes of the master's pod: what others put
+// into it may not let it end.
+base::Result<> limit_owner(const records::RecordPlace& place, const base::Clock& clock,
+                           base::Duration after, base::Instant deadline);
+
+}  // namespace gangrun::kubernetes::node

@@ -1,0 +1,496 @@
+#include "kubernetes/node/pod_master.h"
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "agents/agents.h"
+#include "base/files.h"
+#include "base/format.h"
+#include "base/random.h"
+#include "base/variable.h"
+#include "host/job_master.h"
+#include "job/limits.h"
+#include "journal/segments.h"
+#include "journal/settled.h"
+#include "kubernetes/access.h"
+#include "kubernetes/link_frames.h"
+#include "kubernetes/node/head_summary.h"
+#include "kubernetes/node/job_end.h"
+#include "kubernetes/node/own_rights.h"
+#include "kubernetes/pods/agent_parts.h"
+#include "kubernetes/pods/job_removal.h"
+#include "kubernetes/pods/manifests.h"
+#include "kubernetes/pods/master_config.h"
+#include "kubernetes/pods/master_names.h"
+#include "kubernetes/pods/master_pod.h"
+#include "kubernetes/pods/names.h"
+#include "kubernetes/pods/pod_facts.h"
+#include "kubernetes/pods/pod_launcher.h"
+#include "kubernetes/pods/where_pods_work.h"
+#include "kubernetes/records/far_maps.h"
+#include "kubernetes/records/head_keeper.h"
+#include "kubernetes/records/journal_maps.h"
+#include "kubernetes/records/map_reader.h"
+#include "net/hosts.h"
+#include "process/signals.h"
+
+namespace gangrun::kubernetes::node {
+
+namespace {
+
+using base::Result;
+
+// How long agents go on without a master: one that dies often is started again after a while only.
+constexpr std::chrono::minutes kDefaultMasterLost{5};
+constexpr std::chrono::seconds kStepTimeout{60};
+constexpr std::chrono::seconds kStepPause{1};
+constexpr std::chrono::minutes kPodsRemoval{2};
+constexpr int kRefusalTries = 5;
+constexpr std::size_t kMaxAccountFile = std::size_t{4} << 20U;
+constexpr double kRandomSteps = 4294967296.0;
+
+double random_share() { return base::random_number<std::uint32_t>() / kRandomSteps; }
+
+// Whether another try may end otherwise: nothing is wrong but that something is away.
+bool is_passing(const base::Error& error) {
+  return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded;
+}
+
+// A pod makes its pods with what it is and has; nobody's kubeconfig has a say.
+Result<std::unique_ptr<kubernetes::Client>> client_of_pod(net::EventLoop& loop,
+                                                          base::Logger& logger) {
+  kubernetes::Surroundings surroundings;
+  for (const char* name : {"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}) {
+    surroundings.environment[name] = base::variable(name);
+  }
+  surroundings.read = [](const std::string& path) { return base::read_file(path, kMaxAccountFile); };
+  surroundings.parse_yaml = [](std::string_view) -> Result<base::Json> {
+    return base::not_found("a pod's service account has no YAML");
+  };
+  GANGRUN_ASSIGN(auto access, kubernetes::find_access({}, surroundings));
+  return kubernetes::Client::make(
+      loop, logger, std::move(access),
+      [](const kubernetes::Plugin&, const std::string&, base::Instant,
+         const std::function<bool()>&) -> Result<std::string> {
+        return base::not_found("a pod's service account has no plugin");
+      });
+}
+
+// The gang hears of a task's agent when its container runs: until then it waits for a node and for
+// the image too.
+job::JobSpec with_time_for_pods(job::JobSpec spec) {
+  spec.timeouts.roll_call += spec.timeouts.allocation + spec.timeouts.hold;
+  return spec;
+}
+
+Result<> empty_folder(const std::string& path) {
+  std::error_code failed;
+  std::filesystem::remove_all(path, failed);
+  if (failed) return base::from_errno(failed.value(), base::format("remove {}", path));
+  return base::make_folders(path, 0700);
+}
+
+class PodMaster final : public master::Listener {
+ public:
+  PodMaster(const PodMasterOptions& options, const base::Clock& clock, base::Logger& logger)
+      : options_(options), clock_(clock), logger_(logger) {}
+
+  // True: the job has ended before, and there is nothing to wait for.
+  Result<bool> start();
+  Result<> wait();
+
+  void on_changed() override {
+    if (pace_) pace_->changed();
+  }
+  void on_incomplete_log(const job::TaskId&, std::string_view) override {}  // among its lines
+  void on_warning(std::string_view) override {}                             // the log has it
+  void on_remark(std::string_view) override {}                              // likewise
+  void on_finished() override { finished_ = true; }
+
+ private:
+  Result<> prepare();
+  Result<> check_own_pod();
+  Result<> take_office();
+  Result<> fetch_past();
+  // Again and again, while what is away may come back before tasks give their master up.
+  Result<> patiently(const char* what, const std::function<Result<>()>& step);
+  void refuse(const base::Error& why);
+  host::JobMasterInput input();
+  Result<host::MadeTasks> make_tasks(const host::Ground& ground);
+  Result<pods::Manifests> manifests() const;
+  Result<> finish_again();
+  // `kept`: for so long what the master keeps is there yet.
+  Result<> close(const job::JobStatus& status, std::optional<std::chrono::milliseconds> kept);
+  void on_stop(const records::StopWish& wish);
+  [[nodiscard]] bool is_over() const { return told_to_end_ || deposed_; }
+  [[nodiscard]] std::string in_run_folder(const char* name) const {
+    return base::format("{}/{}", options_.run_folder, name);
+  }
+  [[nodiscard]] std::chrono::milliseconds master_lost() const {
+    return config_.spec.timeouts.master_lost.value_or(kDefaultMasterLost);
+  }
+  // What did not work out of all that follows the job's end: nothing waits for it.
+  void note(const char* what, const Result<>& done) {
+    if (!done.ok()) logger_.warning("{}: {}", what, done.error().message);
+  }
+
+  const PodMasterOptions& options_;
+  const base::Clock& clock_;
+  base::Logger& logger_;
+  // In the order in which they are made; the later ones use the earlier ones.
+  net::EventLoop loop_;
+  net::Watch signals_;
+  pods::PodMasterConfig config_;
+  std::unique_ptr<kubernetes::Client> client_;
+  std::optional<records::RecordPlace> place_;
+  std::optional<records::HeadKeeper> head_;
+  records::Head claimed_;
+  std::optional<records::MapResults> far_results_;
+  std::optional<records::MapKeys> far_keys_;
+  std::unique_ptr<host::JobMaster> master_;
+  pods::PodLauncher* launcher_ = nullptr;  // the master's
+  std::optional<SummaryPace> pace_;
+  std::optional<records::StopWish> early_stop_;
+  std::optional<base::Error> deposed_;
+  bool told_to_end_ = false;
+  bool finished_ = false;
+};
+
+Result<> PodMaster::prepare() {
+  GANGRUN_ASSIGN(config_, pods::read_master_config(options_.config_folder));
+  GANGRUN_ASSIGN(client_, options_.make_client(loop_, logger_));
+  pods::ManifestInput input;
+  input.spec = config_.spec;
+  input.job_id = config_.job_id;
+  input.name_space = config_.name_space;
+  place_.emplace(records::RecordPlace{
+      .loop = loop_,
+      .logger = logger_,
+      .client = *client_,
+      .name_space = config_.name_space,
+      .job_id = config_.job_id,
+      .job_name = pods::job_name(input),
+      .head_name = pods::head_name(input),
+      .owner = config_.owner,
+      .key = records::records_key(config_.secret),
+      .labels = pods::metadata_of(input, {}, nullptr).at("labels")});
+  return {};
+}
+
+// The cluster may have given the job another pod for a master already.
+Result<> PodMaster::check_own_pod() {
+  const std::string path =
+      base::format("/api/v1/namespaces/{}/pods/{}", config_.name_space, options_.pod_name);
+  GANGRUN_ASSIGN(const base::Json pod,
+                 kubernetes::ask(loop_, *client_, {.path = path}, clock_.now() + kStepTimeout));
+  if (pods::uid_of(pod) == options_.pod_uid && !pods::is_being_deleted(pod)) return {};
+  return base::Error{base::Code::kCancelled, "the cluster has given up this pod"};
+}
+
+Result<> PodMaster::patiently(const char* what, const std::function<Result<>()>& step) {
+  const base::Instant limit = clock_.now() + master_lost();
+  bool is_told = false;
+  while (true) {
+    const Result<> done = step();
+    if (done.ok() || is_over() || !is_passing(done.error())) return done;
+    if (clock_.now() >= limit) {
+      return done.error().context(base::format("after {}", base::to_words(master_lost())));
+    }
+    if (!std::exchange(is_told, true)) {
+      logger_.warning("waiting up to {} for {}: {}", base::to_words(master_lost()), what,
+                      done.error().message);
+    }
+    (void)loop_.run_until([this] { return is_over(); }, clock_.now() + kStepPause);
+  }
+}
+
+// For the client that waits for this job's first master, and for who looks later.
+void PodMaster::refuse(const base::Error& why) {
+  for (int tries = 0; tries < kRefusalTries; ++tries) {
+    const auto read = records::read_head(loop_, *client_, place_->name_space, place_->head_name,
+                                         clock_.now() + kStepTimeout);
+    if (!read.ok()) return note("the refusal cannot be told", read.error());
+    records::Head refused = read->head;
+    refused.refusal = why.message;
+    const auto written = kubernetes::ask(
+        loop_, *client_,
+        {.method = "PATCH",
+         .path = base::format("/api/v1/namespaces/{}/configmaps/{}", place_->name_space,
+                              place_->head_name),
+         .body = records::head_patch(*read, refused),
+         .content_type = "application/json-patch+json"},
+        clock_.now() + kStepTimeout);
+    if (written.ok()) return;
+  }
+}
+
+Result<> PodMaster::take_office() {
+  head_.emplace(*place_, records::HeadKeeper::Callbacks{
+                             .on_deposed = [this](const base::Error& why) { deposed_ = why; },
+                             .on_stop = [this](const records::StopWish& wish) { on_stop(wish); }});
+  return patiently("the job's records", [this]() -> Result<> {
+    GANGRUN_ASSIGN(claimed_,
+                   head_->claim(options_.pod_name, options_.pod_uid,
+                                [this] { return check_own_pod(); }, clock_.now() + kStepTimeout));
+    return {};
+  });
+}
+
+// What another master of this pod left in the folders may be less than the records have.
+Result<> PodMaster::fetch_past() {
+  return patiently("the job's journal", [this]() -> Result<> {
+    const base::Instant deadline = clock_.now() + kStepTimeout;
+    GANGRUN_TRY(empty_folder(in_run_folder("journal")));
+    GANGRUN_TRY(empty_folder(in_run_folder("keys")));
+    GANGRUN_TRY(records::fetch_keys(*place_, claimed_, in_run_folder("keys"), deadline));
+    return records::fetch_journal(*place_, claimed_, in_run_folder("journal"), deadline);
+  });
+}
+
+Result<pods::Manifests> PodMaster::manifests() const {
+  pods::AgentPods agents{.master_number = claimed_.master};
+  if (pods::agents_by(config_.spec) == pods::AgentsBy::kImage) {
+    agents.source = pods::by_image(pods::kubernetes_of(config_.spec).agent_image);
+  } else {
+    GANGRUN_ASSIGN(auto parts, pods::mounted_parts(options_.parts_folder));
+    agents.source = pods::by_config_maps(std::move(parts));
+  }
+  return pods::Manifests::make(pods::manifest_input_of(config_, std::move(agents)));
+}
+
+Result<host::MadeTasks> PodMaster::make_tasks(const host::Ground& ground) {
+  GANGRUN_ASSIGN(auto made, manifests());
+  std::vector<std::string> remarks = {pods::where_pods_work(made)};
+  // The master's port is open before the gang has its places.
+  ground.server.hold_agents();
+  auto launcher = std::make_unique<pods::PodLauncher>(
+      loop_, logger_, *client_, std::move(made),
+      pods::PodLauncher::Options{
+          .random = random_share,
+          .master_attempt = claimed_.master,
+          // The loader of this pod has looked at them.
+          .is_checked = [](const std::string&) { return true; },
+          .on_checked = [](const std::string&, const std::string&) {},
+          .direct = pods::PodLauncher::Options::Direct{
+              .master = {options_.pod_address, options_.port},
+              .owner = config_.owner,
+              .let_agents_in = [&server = ground.server] { server.let_agents_in(); },
+              .is_in_office = [this] { return head_->is_in_office(); },
+              .master_lost = master_lost()}});
+  launcher_ = launcher.get();
+  agents::AgentsOptions options;
+  options.launch = {.spec = with_time_for_pods(config_.spec),
+                    .job_id = config_.job_id,
+                    .secret = config_.secret,
+                    .host = options_.pod_address,
+                    .host_reason = "the address of the master's pod",
+                    .socket_path = {},
+                    .fingerprint = config_.certificate.fingerprint,
+                    .working_folder = {},
+                    .log_folder = {},
+                    .are_called_by_network = true,
+                    .lines = agents::LinesFor::kClients};
+  options.records = ground.task_records;
+  options.keep_outputs = true;
+  // By the head's number, which no two masters have: of two the first may have died before its
+  // journal was there.
+  options.moved = {.attempt = claimed_.master, .lease = ground.master_lost};
+  return host::MadeTasks{
+      .tasks = std::make_unique<agents::Agents>(loop_, clock_, logger_, ground.server,
+                                                std::move(launcher), std::move(options)),
+      .come_by_tls = true,
+      .remarks = std::move(remarks)};
+}
+
+host::JobMasterInput PodMaster::input() {
+  far_results_.emplace(*place_, *head_);
+  far_keys_.emplace(*place_, *head_);
+  host::JobMasterInput input;
+  input.spec = with_time_for_pods(config_.spec);
+  input.job_id = config_.job_id;
+  input.user = config_.user;
+  input.secret = config_.secret;
+  input.commanded_at = clock_.now() - (clock_.wall_now() - config_.submitted);
+  input.later_masters_know = true;
+  input.master_lost = master_lost();
+  input.can_be_followed = true;
+  input.listening.certificate = config_.certificate;
+  input.listening.first_port = options_.port;
+  input.records = {
+      .journal_folder = in_run_folder("journal"),
+      .log_folder = {},
+      .far_copy = [this](int segment) -> std::unique_ptr<journal::FarCopy> {
+        return std::make_unique<records::JournalMaps>(
+            *place_, *head_,
+            records::JournalMaps::Options{
+                .segment_path = journal::segment_path(in_run_folder("journal"), segment),
+                .segment = segment,
+                .on_full = [this] { on_stop({.by = "gangrun: the job's journal is full"}); }});
+      },
+      .tasks = {.result_folder = in_run_folder("results"),
+                .key_folder = in_run_folder("keys"),
+                .output_folder = in_run_folder("outputs"),
+                .far_results = &*far_results_,
+                .far_keys = &*far_keys_},
+      .gives_outputs = true};
+  input.make_tasks = [this](const host::Ground& ground) { return make_tasks(ground); };
+  return input;
+}
+
+void PodMaster::on_stop(const records::StopWish& wish) {
+  if (master_ == nullptr) {
+    early_stop_ = wish;
+    return;
+  }
+  master_->request_stop(wish.by, wish.at_once);
+}
+
+Result<bool> PodMaster::start() {
+  GANGRUN_ASSIGN(signals_, loop_.watch_signals(process::ending_signals(),
+                                               [this](int) { told_to_end_ = true; }));
+  GANGRUN_TRY(prepare());
+  GANGRUN_TRY(patiently("the API server", [this] { return check_own_pod(); }));
+  const auto is_able = patiently("the API server", [this]() -> Result<> {
+    GANGRUN_TRY(host::check_open_files(config_.spec));
+    return check_own_rights(loop_, *client_, config_.name_space, pods::master_rights(config_.spec),
+                            clock_.now() + kStepTimeout);
+  });
+  if (!is_able.ok()) {
+    if (!is_over()) refuse(is_able.error());
+    return is_able.error();
+  }
+  GANGRUN_TRY(take_office());
+  GANGRUN_TRY(fetch_past());
+  if (claimed_.end.empty()) {
+    GANGRUN_ASSIGN(master_, host::JobMaster::create(loop_, clock_, logger_, input(), *this));
+  }
+  if (master_ == nullptr || master_->has_verdict()) {
+    GANGRUN_TRY(finish_again());
+    return true;
+  }
+  GANGRUN_TRY(master_->start());
+  const auto tell = [this] {
+    head_->change([summary = summary_of(config_.spec, master_->status(), config_.user, {})](
+                      records::Head& to) { to.summary = summary; });
+  };
+  head_->change([address = job::Address{options_.pod_address, options_.port}](records::Head& to) {
+    to.address = address;
+    to.refusal.clear();
+  });
+  pace_.emplace(loop_, tell);
+  pace_->changed();
+  if (early_stop_) on_stop(*early_stop_);
+  return false;
+}
+
+Result<> PodMaster::wait() {
+  (void)loop_.run_until([this] { return finished_ || is_over(); },
+                        clock_.now() + job::kLongestJob);
+  if (deposed_) return *deposed_;
+  if (!finished_) return base::unavailable("the cluster ends this pod");
+  pace_.reset();
+  const job::JobStatus status = master_->status();
+  const auto cleared = std::make_shared<std::optional<Result<>>>();
+  launcher_->clear([cleared](Result<> done) { cleared->emplace(std::move(done)); });
+  (void)loop_.run_until([&] { return cleared->has_value() || is_over(); },
+                        clock_.now() + kPodsRemoval);
+  note("some pods of tasks are still there",
+       cleared->value_or(base::deadline_exceeded("the API server does not say that they are gone")));
+  const std::chrono::milliseconds keep = pods::master_keep(config_.spec);
+  GANGRUN_TRY(close(status, keep));
+  (void)loop_.run_until([this] { return is_over(); }, clock_.now() + keep);
+  if (deposed_) return *deposed_;
+  if (told_to_end_) return base::unavailable("the cluster ends this pod");
+  return {};
+}
+
+// The job's records say how it ended, and go with the rest of it at last.
+Result<> PodMaster::close(const job::JobStatus& status,
+                          std::optional<std::chrono::milliseconds> kept) {
+  const auto is_over = [this] { return this->is_over(); };
+  const auto until =
+      kept ? std::optional<base::WallTime>(clock_.wall_now() + *kept) : std::nullopt;
+  GANGRUN_TRY(write_end(*place_, *head_, status,
+                        summary_of(config_.spec, status, config_.user, until), is_over));
+  note("the records of keys are still there",
+       remove_keys(*place_, *head_, is_over));
+  note("the job's time on the cluster cannot be limited",
+       limit_owner(*place_, clock_, kept.value_or(std::chrono::milliseconds(0)) + pods::kKeptAfterEnd,
+                   clock_.now() + kStepTimeout));
+  return {};
+}
+
+// An earlier master has come to the job's end, and not to the end of its own work. What it kept was
+// lost with it, so nothing is kept any more.
+Result<> PodMaster::finish_again() {
+  GANGRUN_ASSIGN(const pods::Manifests made, manifests());
+  std::optional<Result<>> removed;
+  pods::JobRemoval removal(loop_, *client_, made, config_.owner.uid,
+                           [&removed](Result<> done) { removed = std::move(done); });
+  removal.spare_owner();
+  removal.begin(false);
+  (void)loop_.run_until([&] { return removed.has_value() || is_over(); },
+                        clock_.now() + kPodsRemoval);
+  note("some pods of tasks are still there",
+       removed.value_or(base::deadline_exceeded("the API server does not say that they are gone")));
+  if (!claimed_.end.empty()) return {};
+  GANGRUN_ASSIGN(const auto left, journal::left_behind(in_run_folder("journal"), clock_.now(),
+                                                       clock_.wall_now()));
+  if (!left) return base::Error{base::Code::kDataLoss, "the journal has a verdict and no job"};
+  return close(*left, std::nullopt);
+}
+
+// Whether the flag is known.
+bool take_flag(std::string_view flag, const char* value, PodMasterOptions& options) {
+  if (flag == "--config") return options.config_folder = value, true;
+  if (flag == "--run") return options.run_folder = value, true;
+  return false;
+}
+
+}  // namespace
+
+Result<PodMasterOptions> pod_master_options_from(int argc, char** argv) {
+  PodMasterOptions options;
+  for (int i = 0; i < argc; i += 2) {
+    if (i + 1 == argc || !take_flag(argv[i], argv[i + 1], options)) {
+      return base::invalid_argument(
+          base::format("{} is no flag of pod-master, or has no value", argv[i]));
+    }
+  }
+  if (options.config_folder.empty() || options.run_folder.empty()) {
+    return base::invalid_argument("--config and --run must be given");
+  }
+  options.parts_folder = pods::kAgentFolder;
+  options.port = pods::kMasterPort;
+  options.make_client = client_of_pod;
+  const std::pair<const char*, std::string*> variables[] = {
+      {pods::kPodNameVariable, &options.pod_name},
+      {pods::kPodUidVariable, &options.pod_uid},
+      {kPodAddressVariable, &options.pod_address}};
+  for (const auto& [name, value] : variables) {
+    *value = base::variable(name);
+    if (!value->empty()) continue;
+    return base::invalid_argument(base::format("{} must be set: this is no pod of a job", name));
+  }
+  return options;
+}
+
+int run_pod_master(const PodMasterOptions& options, const base::Clock& clock,
+                   base::Logger& logger) {
+  net::use_static_name_service();
+  PodMaster master(options, clock, logger);
+  const auto started = master.start();
+  const Result<> ended = !started.ok() ? Result<>(started.error())
+                         : *started    ? Result<>()
+                                       : master.wait();
+  if (ended.ok()) return 0;
+  logger.error("{}", ended.error().message);
+  return 1;
+}
+
+}  // namespace gangrun::kubernetes::node
