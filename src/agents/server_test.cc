@@ -99,7 +99,7 @@ class ServerTest : public testing::Test {
 TEST_F(ServerTest, WhoDoesNotKnowTheSecretLearnsNothing) {
   for (const std::string path :
        {"/v1/status", "/v1/cluster-spec", "/v1/tasks/worker/0", "/v1/stop", "/v1/notice", "/v1/ask",
-        "/v1/lines", "/v1/join", "/v1/rendezvous/a/b", "/v1/agent", "/", "/x"}) {
+        "/v1/lines", "/v1/outputs", "/v1/join", "/v1/rendezvous/a/b", "/v1/agent", "/", "/x"}) {
     for (const std::string method : {"GET", "PUT", "POST", "DELETE"}) {
       for (const std::optional<std::string>& token : std::vector<std::optional<std::string>>{
                {}, "", "wrong", wire::kJobSecret + "0", wire::kJobSecret.substr(1)}) {

@@ -23,6 +23,8 @@ TEST(RestBodies, AreInTheDocument) {
                                   {"GET /v1/tasks/TYPE/INDEX", base::members_of<TaskPlace>()},
                                   {"GET /v1/lines", base::members_of<KeptLines>()},
                                   {"GET /v1/lines, a line", base::members_of<KeptLine>()},
+                                  {"GET /v1/outputs", base::members_of<OutputList>()},
+                                  {"GET /v1/outputs, one", base::members_of<KeptOutput>()},
                                   {"POST /v1/join", base::members_of<JoinRequest>()},
                                   {"PUT /v1/master", base::members_of<MasterCall>()}});
 }

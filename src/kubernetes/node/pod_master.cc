@@ -81,13 +81,6 @@ Result<std::unique_ptr<kubernetes::Client>> client_of_pod(net::EventLoop& loop,
       });
 }
 
-// The gang hears of a task's agent when its container runs: until then it waits for a node and for
-// the image too.
-job::JobSpec with_time_for_pods(job::JobSpec spec) {
-  spec.timeouts.roll_call += spec.timeouts.allocation + spec.timeouts.hold;
-  return spec;
-}
-
 Result<> empty_folder(const std::string& path) {
   std::error_code failed;
   std::filesystem::remove_all(path, failed);
@@ -284,7 +277,7 @@ Result<host::MadeTasks> PodMaster::make_tasks(const host::Ground& ground) {
               .master_lost = master_lost()}});
   launcher_ = launcher.get();
   agents::AgentsOptions options;
-  options.launch = {.spec = with_time_for_pods(config_.spec),
+  options.launch = {.spec = config_.spec,
                     .job_id = config_.job_id,
                     .secret = config_.secret,
                     .host = options_.pod_address,
@@ -311,7 +304,7 @@ host::JobMasterInput PodMaster::input() {
   far_results_.emplace(*place_, *head_);
   far_keys_.emplace(*place_, *head_);
   host::JobMasterInput input;
-  input.spec = with_time_for_pods(config_.spec);
+  input.spec = config_.spec;
   input.job_id = config_.job_id;
   input.user = config_.user;
   input.secret = config_.secret;

@@ -10,6 +10,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "base/strings.h"
 #include "kubernetes/pods/errands.h"
 #include "kubernetes/pods/pod_facts.h"
 #include "kubernetes/pods/test_proven_pods_internal.h"
@@ -39,7 +40,7 @@ class TestCluster final : public ForwardingClient {
   ActivityHandle watch(WatchRequest, WatchCallbacks callbacks) override {
     watcher_ = std::make_shared<WatchCallbacks>(std::move(callbacks));
     auto answering = std::make_unique<Answering>();
-    answering->timer = loop_.after(base::Duration(0), [this] { watcher_->on_list({}); });
+    answering->timer = loop_.after(base::Duration(0), [this] { watcher_->on_list(task_pods()); });
     answering->end = [this] { watcher_.reset(); };
     return answering;
   }
@@ -141,8 +142,21 @@ class TestCluster final : public ForwardingClient {
     const std::size_t at = condition.find('=');
     if (kind == "fieldSelector") return name_of(object) == condition.substr(at + 1);
     if (kind != "labelSelector") return true;
-    const std::string label = condition.substr(0, at);
-    return text_at(object, {"metadata", "labels", label}) == condition.substr(at + 1);
+    return std::ranges::all_of(base::split(condition, ','), [&](const std::string& one) {
+      const base::Json& labels = value_at(object, {"metadata", "labels"});
+      if (one.starts_with('!')) return !labels.contains(one.substr(1));
+      const std::size_t equal = one.find('=');
+      return text_at(labels, {one.substr(0, equal)}) == one.substr(equal + 1);
+    });
+  }
+
+  [[nodiscard]] std::vector<base::Json> task_pods() const {
+    std::vector<base::Json> pods;
+    for (const auto& [path, object] : objects) {
+      const bool is_masters = value_at(object, {"metadata", "labels"}).contains("gangrun/master");
+      if (is_pod(path) && !is_masters) pods.push_back(object);
+    }
+    return pods;
   }
 
   void collect(const std::string& owner) {

@@ -92,14 +92,16 @@ TEST(MapWriter, CutsAPartThatIsLongerThanAMap) {
 TEST(MapWriter, RefusesWhatHasNoRoomAndGoesOn) {
   Writing writing;
   writing.append_and_wait("one");
-  writing.append(net::random_bytes(19'990));
+  const std::string large = net::random_bytes(19'000);
+  writing.append_and_wait(large);
+  writing.append(net::random_bytes(1000));
   writing.append(net::random_bytes(30'000));
   writing.append_and_wait("two");
   ASSERT_EQ(writing.failed.size(), 2U);
   EXPECT_EQ(writing.failed[0].code, base::Code::kResourceExhausted);
   EXPECT_THAT(writing.failed[0].message, HasSubstr("`kubernetes.journal` names a volume"));
   EXPECT_EQ(writing.failed[1].code, base::Code::kResourceExhausted);
-  EXPECT_THAT(writing.parts(), ElementsAre("one", "two"));
+  EXPECT_THAT(writing.parts(), ElementsAre("one", large, "two"));
 }
 
 TEST(MapWriter, FindsWhatItWroteWhereTheAnswerWasLost) {

@@ -153,8 +153,7 @@ struct RecordServer : TestApiServer {
                            {"metadata", value_at(outcome.object, {"metadata"})}});
   }
   static base::Json body_of(const TestTalk& talk) {
-    return talk.body.empty() ? base::Json()
-                             : base::parse_json(talk.body, kMaxObjectBytes).value();
+    return talk.body.empty() ? base::Json() : base::parse_json(talk.body, kMaxObjectBytes).value();
   }
   [[nodiscard]] std::ptrdiff_t count(const std::string& words) const {
     return std::ranges::count_if(
