@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "host/job_folder.h"
 #include "job/units.h"
+#include "kubernetes/commands/cluster_status.h"
 #include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/pod_facts.h"
 #include "kubernetes/records/head.h"

@@ -32,9 +32,6 @@ struct JobsHere {
   base::Duration next_master = kNextMaster;
 };
 
-// What the head alone tells of a job.
-job::JobStatus summary_of(const records::Head& head, base::WallTime now);
-
 // A detached job whose master is a pod. For one thread at a time; it outlives its readers.
 class PodMasterJob final : public cluster::Job {
  public:
