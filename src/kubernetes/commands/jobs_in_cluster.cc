@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "host/job_folder.h"
+#include "job/spec_names.h"
 #include "job/units.h"
 #include "kubernetes/commands/cluster_status.h"
 #include "kubernetes/pods/manifests.h"
@@ -141,6 +142,8 @@ Result<ClusterRecord> JobsInCluster::look_for(const std::string& name_space,
 }
 
 bool is_in_cluster(const std::string& home, std::string_view job) {
+  // Which one is the last is not told by ids.
+  if (job == job::kNewestJob) return false;
   if (job.find('/') != std::string_view::npos) return !job.starts_with('/') && !job.ends_with('/');
   const auto known = recorded_id(home, job);
   return known && (*known == job || !is_local(home, job));
@@ -169,6 +172,7 @@ Result<std::vector<cluster::ListedJob>> RecordedJobs::list() {
 
 // A name that means a job of a cluster and none here does not come so far.
 Result<std::unique_ptr<cluster::Job>> RecordedJobs::find(std::string_view name) {
+  if (name == job::kNewestJob) return others_->find(name);
   const auto known = recorded_id(here_.home, name);
   if (known && is_local(here_.home, name)) {
     return base::not_found(base::format("{} is the beginning of a job here and of {} in a cluster",

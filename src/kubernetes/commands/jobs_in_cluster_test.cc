@@ -98,6 +98,12 @@ TEST_F(JobsInClusterTest, AJobHereIsMeantBeforeTheBeginningOfOneThere) {
   EXPECT_THAT(jobs.find("wine").error().message, HasSubstr(kWine));
 }
 
+TEST_F(JobsInClusterTest, LastIsNoBeginningOfAnId) {
+  lab.remember(lab.record("last-try-20260131-120000-3fa1"));
+  EXPECT_FALSE(is_in_cluster(lab.folder.path(), "last"));
+  EXPECT_TRUE(is_in_cluster(lab.folder.path(), "last-try"));
+}
+
 TEST_F(JobsInClusterTest, WhatWasSubmittedFromHereIsAmongTheJobsOfThisMachine) {
   lab.put(ended_head(succeeded()));
   lab.remember(lab.record());
