@@ -36,7 +36,7 @@ struct KubernetesSpec : base::JsonOf<job::JobSpec> {
   }
 };
 
-// A file that the client has put into config maps: enough to know which map has what of it.
+// A file that the client has put into config maps: enough to know which map has which part of it.
 struct CarriedOutline {
   std::string path;
   std::uint64_t bytes = 0;
