@@ -60,7 +60,7 @@ TEST_F(ClusterRecords, AreTheirUsersAlone) {
   EXPECT_EQ(info.st_mode & 0777U, 0700U);
 }
 
-// Of a job that a list has found neither its secret nor its tasks are known.
+// A list that found the job knows neither its secret nor its tasks.
 TEST_F(ClusterRecords, MayLackSecretAndTasks) {
   ClusterRecord found = record_of("wine-1", "2026-01-31T12:00:00Z");
   found.secret = base::Secret();

@@ -307,7 +307,7 @@ Result<MasterStart> Handing::look_at_master() {
   const std::vector<Json> pods = pods::items_of(std::move(list));
   std::string warning;
   if (pods.empty()) {
-    // Who may not list events does without.
+    // The right to list events is not needed.
     const auto events =
         answer_to({.path = at + "/events",
                    .query = {{"fieldSelector",
@@ -368,7 +368,7 @@ std::string Handing::unconfirmed() const {
       input_.job_id, input_.name_space, pods::owner_name(input_));
 }
 
-// Where it is not known that all is gone, the record stays: `gangrun kill` finds the job by it.
+// The record stays until all is known to be gone: `gangrun kill` finds the job by it.
 void Handing::take_away() {
   std::optional<Result<>> removed;
   making_->take_away([&](Result<> done) { removed.emplace(std::move(done)); });

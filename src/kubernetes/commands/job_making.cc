@@ -57,7 +57,7 @@ void JobMaking::find(Json object, std::function<void(const Json&)> then) {
     if (has_ended_) return;
     const std::string words = pods::words_of_object(object);
     if (!answer.object.ok()) {
-      // Who may make a Secret need not have the right to read it. Nobody else makes one of this
+      // The right to make a Secret is not the right to read it. Nobody else makes one of this
       // name: his owner would have been in the way.
       const bool may_not_look = answer.object.error().code == base::Code::kPermissionDenied;
       if (may_not_look && !owner_.uid.empty()) return then(object);

@@ -30,7 +30,7 @@ class JobMaking {
   struct Plan {
     const pods::Manifests& manifests;
     base::Json owner;  // with the master's pod, which it does not make yet
-    // What belongs to it beside the manifests' objects.
+    // The objects that belong to it beside those of the manifests.
     std::function<base::Result<std::vector<base::Json>>(const pods::Owner& owner)> records;
     std::chrono::seconds lease{0};    // until the master is started
     std::chrono::seconds renewal{0};  // of that
@@ -52,7 +52,7 @@ class JobMaking {
   [[nodiscard]] std::string waiting_for() const;
   // Deletes the owner, and waits until all is gone; the error names what is left.
   void take_away(std::function<void(base::Result<>)> done);
-  // What that waits for.
+  // The objects that are still there then.
   [[nodiscard]] std::string left() const;
 
  private:

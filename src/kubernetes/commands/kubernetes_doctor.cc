@@ -1,8 +1,12 @@
 #include "kubernetes/commands/kubernetes_doctor.h"
 
 #include <chrono>
+#include <functional>
+#include <iterator>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/format.h"
 #include "base/log.h"
@@ -14,6 +18,7 @@
 #include "kubernetes/commands/kubernetes_access.h"
 #include "kubernetes/commands/kubernetes_checks.h"
 #include "kubernetes/commands/kubernetes_run.h"
+#include "kubernetes/commands/master_account.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/rights.h"
 #include "kubernetes/pods/where_pods_work.h"
@@ -31,8 +36,25 @@ constexpr std::chrono::seconds kDoctorLimit(15);
 // A job needs one; whether there is such an image nobody asks.
 constexpr const char* kAnyImage = "image";
 
+// Whether a pod could lead a detached job with the account that is named for it.
+Check check_of_master(net::EventLoop& loop, kubernetes::Client& client, const job::JobSpec& spec,
+                      base::Instant deadline, const std::function<bool()>& is_cancelled) {
+  constexpr const char* kName = "detached jobs";
+  const std::string& account = pods::kubernetes_of(spec).master.service_account;
+  const AccountVerdict verdict =
+      check_account(loop, client, account, pods::master_rights(spec), deadline, is_cancelled);
+  if (verdict.is_refused()) {
+    return {kName, Verdict::kFailed,
+            refusal_of(verdict, account, client.access().name_space).message};
+  }
+  if (!verdict.is_known) return {kName, Verdict::kNotChecked, verdict.why_unknown};
+  return {kName, Verdict::kOk,
+          base::format("the service account '{}' has all rights of a job's master", account)};
+}
+
 // The API server's answers about the job; `is_whole` becomes false where Ctrl-C ended it.
-Result<Check> check_of_cluster(const job::JobSpec& spec, client::Context& context, bool& is_whole) {
+Result<std::vector<Check>> checks_of_cluster(const job::JobSpec& spec, client::Context& context,
+                                             bool& is_whole) {
   net::EventLoop loop;
   bool is_cancelled = false;
   GANGRUN_ASSIGN(const auto guard, client::EndingGuard::start_in(
@@ -41,19 +63,27 @@ Result<Check> check_of_cluster(const job::JobSpec& spec, client::Context& contex
   guard->set_words("interrupted: the API server has not answered");
   const auto logger = base::stderr_logger("gangrun", base::LogLevel::kError);
   const auto client = kubernetes_client(loop, *logger, context, pods::kubernetes_of(spec));
-  if (!client.ok()) return Check{"cluster", Verdict::kFailed, client.error().message};
+  const auto alone = [](Verdict verdict, std::string words) {
+    return std::vector<Check>{{"cluster", verdict, std::move(words)}};
+  };
+  if (!client.ok()) return alone(Verdict::kFailed, client.error().message);
   const auto scheduling =
       check_cluster(loop, **client, spec, pods::client_rights(spec),
                     context.clock.now() + kDoctorLimit, [&is_cancelled] { return is_cancelled; });
   is_whole = !is_cancelled;
-  if (is_cancelled) return Check{"cluster", Verdict::kNotChecked, "it was not waited for"};
-  if (!scheduling.ok()) return Check{"cluster", Verdict::kFailed, scheduling.error().message};
+  if (is_cancelled) return alone(Verdict::kNotChecked, "it was not waited for");
+  if (!scheduling.ok()) return alone(Verdict::kFailed, scheduling.error().message);
   const kubernetes::Access& access = (*client)->access();
-  return Check{
-      "cluster", Verdict::kOk,
+  std::vector<Check> checks = alone(
+      Verdict::kOk,
       base::format("{} ({}): you have all rights for a job in the namespace '{}'; what "
                    "schedules its pods: {}",
-                   access.remote.url, access.source, access.name_space, to_string(*scheduling))};
+                   access.remote.url, access.source, access.name_space, to_string(*scheduling)));
+  if (pods::kubernetes_of(spec).master.service_account.empty()) return checks;
+  checks.push_back(check_of_master(loop, **client, spec, context.clock.now() + kDoctorLimit,
+                                   [&is_cancelled] { return is_cancelled; }));
+  is_whole = !is_cancelled;
+  return checks;
 }
 
 }  // namespace
@@ -84,8 +114,9 @@ Result<client::Examination> look_at_cluster(const ClusterToExamine& cluster,
   client::Examination examination;
   GANGRUN_ASSIGN(const job::JobSpec spec, plain_job(cluster, context));
   examination.checks.push_back(check_of_agents(spec, context));
-  GANGRUN_ASSIGN(Check of_cluster, check_of_cluster(spec, context, examination.is_whole));
-  examination.checks.push_back(std::move(of_cluster));
+  GANGRUN_ASSIGN(std::vector<Check> of_cluster,
+                 checks_of_cluster(spec, context, examination.is_whole));
+  std::move(of_cluster.begin(), of_cluster.end(), std::back_inserter(examination.checks));
   return examination;
 }
 

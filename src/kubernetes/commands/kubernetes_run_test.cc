@@ -70,7 +70,7 @@ TEST_F(CarriedFolders, WhatIsNoFileIsNamed) {
   EXPECT_THAT(odd.error().message, HasSubstr("/a/pipe is a named pipe"));
 }
 
-// What a plan shows is kept and sent on.
+// A plan is kept and sent on.
 TEST(DryRunOfADetachedJob, ShowsItsMasterAndNoSecret) {
   client::TestContext test;
   std::ofstream(test.folder() + "/config") << R"(apiVersion: v1

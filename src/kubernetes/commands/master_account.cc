@@ -34,7 +34,7 @@ Json review_of_other(const pods::Right& right, const std::string& account,
                                     "system:authenticated"})}}}};
 }
 
-// All answers, or the first that is none.
+// The rights that the answers deny; an error where one of them is no answer.
 Result<std::vector<pods::Right>> missing_in(const std::vector<Result<Json>>& answers,
                                             const std::vector<pods::Right>& rights) {
   std::vector<pods::Right> missing;
@@ -54,7 +54,7 @@ struct Inquiry {
   base::Instant deadline;
   const std::function<bool()>& is_cancelled;
 
-  // Who may not look at accounts hears of it when the pod cannot be made.
+  // A user who may not look at accounts hears of it when the pod cannot be made.
   [[nodiscard]] bool is_there(kubernetes::Client& client) const {
     const auto found = ask_all(
         loop, client,

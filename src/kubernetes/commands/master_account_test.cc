@@ -34,7 +34,7 @@ struct AccountServer : TestApiServer {
   bool may_name_others = true;
   bool may_be_others = true;
   std::string allowed = "pods";  // the resource
-  std::vector<std::string> as;   // by whom reviews were asked for
+  std::vector<std::string> as;   // the users of the reviews
 
  private:
   void serve(TestTalk& talk) {

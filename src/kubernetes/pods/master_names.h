@@ -23,7 +23,7 @@ inline constexpr const char* kMasterSecretKey = "secret";
 inline constexpr const char* kMasterFingerprintKey = "fingerprint";
 inline constexpr const char* kMasterCertificateKey = "certificate.pem";
 inline constexpr const char* kMasterKeyKey = "key.pem";
-// What its pod tells it of itself; kPodAddressVariable is in link_frames.h.
+// Variables by which its pod tells it of itself; kPodAddressVariable is in link_frames.h.
 inline constexpr const char* kPodNameVariable = "GANGRUN_POD_NAME";
 inline constexpr const char* kPodUidVariable = "GANGRUN_POD_UID";
 // Agents come to it by the pod's address, commands by a forwarded port.

@@ -48,7 +48,7 @@ TEST(Right, IsWrittenAsARoleHasIt) {
           {"namespace", "ml"}, {"verb", "get"}, {"resource", "pods"}, {"subresource", "log"}}));
 }
 
-// Who makes the job does not make its pods, and a master reads no Secret.
+// The client makes no pods, and a master reads no Secret.
 TEST(DetachedRights, AreSharedByClientAndMaster) {
   const job::JobSpec spec;
   EXPECT_THAT(detached_client_rights(spec), AllOf(Contains(Right{"create", "batch", "jobs"}),
