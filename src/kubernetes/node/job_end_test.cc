@@ -21,12 +21,10 @@ TEST(JobEnd, TheFirstVerdictStays) {
   Office office(server);
   job::JobStatus status;
   status.state = job::JobState::kFailed;
-  EXPECT_TRUE(
-      write_end(server.place(), office.keeper, status, {.state = "failed"}, kNever).ok());
+  EXPECT_TRUE(write_end(server.place(), office.keeper, status, {.state = "failed"}, kNever).ok());
   const std::string end = server.store.head().end;
   status.state = job::JobState::kSucceeded;
-  EXPECT_TRUE(
-      write_end(server.place(), office.keeper, status, {.state = "failed"}, kNever).ok());
+  EXPECT_TRUE(write_end(server.place(), office.keeper, status, {.state = "failed"}, kNever).ok());
   EXPECT_EQ(server.store.head().end, end);
   EXPECT_EQ(records::end_in(server.place().key, server.store.head())->state,
             job::JobState::kFailed);
@@ -41,8 +39,8 @@ TEST(JobEnd, AVerdictThatNobodyWaitsForIsAnError) {
     return true;
   };
   const base::Instant limit = server.loop.now() + std::chrono::milliseconds(100);
-  const auto written = write_end(server.place(), office.keeper, {}, {},
-                                 [&] { return server.loop.now() >= limit; });
+  const auto written =
+      write_end(server.place(), office.keeper, {}, {}, [&] { return server.loop.now() >= limit; });
   EXPECT_EQ(written.error().code, base::Code::kUnavailable);
 }
 

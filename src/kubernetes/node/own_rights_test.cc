@@ -19,8 +19,8 @@ const std::vector<pods::Right> kRights = {
 void review(TestTalk& talk, const std::string& but) {
   const base::Json asked = base::parse_json(talk.body, 10'000).value();
   const std::string verb = text_at(asked, {"spec", "resourceAttributes", "verb"});
-  talk.answer(base::Json{{"kind", "SelfSubjectAccessReview"},
-                         {"status", {{"allowed", verb != but}}}});
+  talk.answer(
+      base::Json{{"kind", "SelfSubjectAccessReview"}, {"status", {{"allowed", verb != but}}}});
 }
 
 TEST(OwnRights, AllThatLackAreNamed) {

@@ -129,9 +129,10 @@ struct Namespace : records::test::RecordServer {
   }
 
   std::map<std::string, Json> pods;
-  Json owner = {{"metadata",
-                 {{"name", kName + "-owner"}, {"uid", "u-1"}, {"labels", {{"gangrun/job", kName}}}}},
-                {"spec", {{"activeDeadlineSeconds", 100}}}};
+  Json owner = {
+      {"metadata",
+       {{"name", kName + "-owner"}, {"uid", "u-1"}, {"labels", {{"gangrun/job", kName}}}}},
+      {"spec", {{"activeDeadlineSeconds", 100}}}};
   TestTalk* watcher = nullptr;
   int made = 0;
   std::string forbidden;  // a resource

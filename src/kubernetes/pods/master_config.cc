@@ -41,8 +41,8 @@ Result<PodMasterConfig> config_from(const ReadValue& read) {
 }  // namespace
 
 Result<> KubernetesSpec::read(const Json& json, std::string_view key, job::JobSpec& out) {
-  GANGRUN_ASSIGN(
-      out, jobfile::job_spec_from_json(json, {&KubernetesOptions::section()}).context(key));
+  GANGRUN_ASSIGN(out,
+                 jobfile::job_spec_from_json(json, {&KubernetesOptions::section()}).context(key));
   return {};
 }
 
@@ -64,9 +64,9 @@ Result<PodMasterConfig> master_config_in(const Json& secret_object) {
   return config_from([&secret_object](const char* key) -> Result<std::string> {
     auto bytes = net::from_base64(text_at(secret_object, {"data", key}));
     if (bytes && !bytes->empty()) return *std::move(bytes);
-    return base::Error{base::Code::kDataLoss,
-                       base::format("{} has no {}", text_at(secret_object, {"metadata", "name"}),
-                                    key)};
+    return base::Error{
+        base::Code::kDataLoss,
+        base::format("{} has no {}", text_at(secret_object, {"metadata", "name"}), key)};
   });
 }
 

@@ -26,7 +26,7 @@ constexpr std::string_view kJournalChain = "journal-";
 constexpr std::string_view kKeysChain = "keys-";
 constexpr std::string_view kResultChain = "result-";
 constexpr std::string_view kEndOfPart = "end";
-// What a part may become when it is unpacked: a hostile one could fill the memory.
+// No part is longer when it is unpacked: a hostile one could fill the memory.
 constexpr std::size_t kMaxPartBytes = 64 * kMiB;
 constexpr int kMaxPart = 10'000'000;
 constexpr int kMaxPiecesOfPart = 1000;
