@@ -10,7 +10,7 @@
 // The status of a detached job as it is told where its master does not tell it. Pure.
 namespace gangrun::kubernetes::commands {
 
-// What the head alone tells of a job.
+// The part of a job's status that its head alone tells.
 job::JobStatus summary_of(const records::Head& head, base::WallTime now);
 // How long the job has run, or had; one that has ended by nobody's word ended now.
 void set_moments(job::JobStatus& status, base::WallTime now);

@@ -124,7 +124,7 @@ class KubernetesJobs final : public client::Jobs {
   }
 };
 
-// What has come from a master that waits for that is removed there.
+// A master that has told the end stays for its outputs: those that have come are removed there.
 Result<std::vector<client::BroughtRest>> KubernetesJobs::fetch(const client::FetchOrder& order,
                                                                client::Context& context) const {
   std::vector<client::BroughtRest> rests;

@@ -45,7 +45,7 @@ Result<> PodMasterJob::read_again() {
   GANGRUN_ASSIGN(auto kept, read_cluster_record(here_.home, record_.id));
   is_recorded_ = kept.has_value();
   if (!kept) return {};
-  // What the cluster has told of it is not read twice.
+  // The parts that the cluster has told are not read twice.
   if (kept->secret.empty()) {
     kept->secret = std::move(record_.secret);
     kept->fingerprint = std::move(record_.fingerprint);
@@ -55,19 +55,19 @@ Result<> PodMasterJob::read_again() {
   return {};
 }
 
-// What was seen is written where it differs much.
+// A status is written where it differs much from the last one.
 void PodMasterJob::keep(const Looked& looked) {
   const bool is_same = record_.last_seen && record_.last_seen->state == looked.status.state &&
                        record_.has_settled == looked.is_settled;
   record_.last_seen = looked.status;
   record_.has_settled = looked.is_settled;
   if (is_same || !is_recorded_) return;
-  // With what others have written, and without what only the cluster keeps.
+  // The record has what others have written, and none of what only the cluster keeps.
   auto kept = read_cluster_record(here_.home, record_.id);
   if (!kept.ok() || !*kept) return;
   (*kept)->last_seen = looked.status;
   (*kept)->has_settled = looked.is_settled;
-  // Where that fails, who looks next sees it in the cluster again.
+  // After a failure the next look sees it in the cluster again.
   (void)write_cluster_record(here_.home, **kept);
 }
 
@@ -292,7 +292,7 @@ Result<cluster::Answer> PodMasterJob::ask(const cluster::Question& question) {
       });
 }
 
-// Where no master answers, the next one finds the wish in the head, or the job is ended without.
+// If no master answers, the next one finds the wish in the head, or the job is ended without.
 Result<> PodMasterJob::stop(bool at_once, const std::string& by) {
   GANGRUN_TRY(read_again());
   const auto ask_to_stop = [this, at_once, &by] {

@@ -56,7 +56,7 @@ class PodMasterJob final : public cluster::Job {
   base::Result<job::JobStatus> status_by(const records::Head& head);
   // As it was seen last, where the cluster cannot be asked.
   [[nodiscard]] job::JobStatus as_of_last() const;
-  // What the job is, with the way to its cluster.
+  // The job's description, with the way to its cluster.
   base::Result<job::JobSpec> spec();
   // kFailedPrecondition where it has not ended.
   base::Result<> check_has_ended();
