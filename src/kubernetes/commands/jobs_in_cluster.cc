@@ -144,7 +144,11 @@ Result<ClusterRecord> JobsInCluster::look_for(const std::string& name_space,
 bool is_in_cluster(const std::string& home, std::string_view job) {
   // Which one is the last is not told by ids.
   if (job == job::kNewestJob) return false;
-  if (job.find('/') != std::string_view::npos) return !job.starts_with('/') && !job.ends_with('/');
+  const std::size_t slash = job.find('/');
+  // A file is no job in a namespace.
+  if (slash != std::string_view::npos) {
+    return slash > 0 && !host::submitted_of(job.substr(slash + 1)).empty();
+  }
   const auto known = recorded_id(home, job);
   return known && (*known == job || !is_local(home, job));
 }

@@ -78,6 +78,7 @@ TEST_F(JobsInClusterTest, OneIsFoundByNamespaceAndId) {
   lab.put(ended_head(succeeded()));
   EXPECT_TRUE(is_in_cluster(lab.folder.path(), base::format("lab/{}", kWine)));
   EXPECT_FALSE(is_in_cluster(lab.folder.path(), kWine));
+  EXPECT_FALSE(is_in_cluster(lab.folder.path(), "examples/job.yaml"));
   JobsInCluster site(lab.here());
   const auto found = site.find_job(base::format("lab/{}", kWine));
   ASSERT_TRUE(found.ok()) << found.error().message;
