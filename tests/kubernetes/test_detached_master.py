@@ -5,7 +5,7 @@ import os
 import signal
 
 import pytest
-from kubernetes.pod_faults import processes_of_pods
+from kubernetes.pod_faults import link_of, processes_of_pods
 from waiting import wait_until
 
 BUSYBOX = "localhost/busybox:1"
@@ -90,7 +90,8 @@ def test_a_master_that_is_killed_comes_back_in_its_pod(led, kubernetes):
     led.wait_for_running(2, job)
     before = tasks_pods(led)
     (pod,) = masters(led)
-    (victim,) = [each for each in processes_of_pods(kubernetes.link) if each.words[:2] == ["gangrun-agent", "pod-master"]]
+    own = f"GANGRUN_POD_NAME={pod['metadata']['name']}".encode()
+    (victim,) = [each for each in processes_of_pods(link_of(kubernetes)) if each.words[:2] == ["gangrun-agent", "pod-master"] and own in each.environment]
     os.kill(victim.pid, signal.SIGKILL)
     wait_for_master(led, 2)
     status = led.wait_for_running(2, job)

@@ -107,6 +107,7 @@ class PodMaster final : public master::Listener {
   void on_finished() override { finished_ = true; }
 
  private:
+  Result<bool> begin();
   Result<> prepare();
   Result<> check_own_pod();
   Result<> take_office();
@@ -203,7 +204,7 @@ Result<> PodMaster::patiently(const char* what, const std::function<Result<>()>&
   }
 }
 
-// For the client that waits for this job's first master, and for who looks later.
+// For the client that waits for this job's first master, and for others later.
 void PodMaster::refuse(const base::Error& why) {
   for (int tries = 0; tries < kRefusalTries; ++tries) {
     const auto read = records::read_head(loop_, *client_, place_->name_space, place_->head_name,
@@ -346,19 +347,23 @@ void PodMaster::on_stop(const records::StopWish& wish) {
 }
 
 Result<bool> PodMaster::start() {
+  auto begun = begin();
+  const bool is_final = !begun.ok() && !is_passing(begun.error()) &&
+                        begun.error().code != base::Code::kCancelled && !is_over();
+  if (is_final && place_) refuse(begun.error());
+  return begun;
+}
+
+Result<bool> PodMaster::begin() {
   GANGRUN_ASSIGN(signals_, loop_.watch_signals(process::ending_signals(),
                                                [this](int) { told_to_end_ = true; }));
   GANGRUN_TRY(prepare());
   GANGRUN_TRY(patiently("the API server", [this] { return check_own_pod(); }));
-  const auto is_able = patiently("the API server", [this]() -> Result<> {
+  GANGRUN_TRY(patiently("the API server", [this]() -> Result<> {
     GANGRUN_TRY(host::check_open_files(config_.spec));
     return check_own_rights(loop_, *client_, config_.name_space, pods::master_rights(config_.spec),
                             clock_.now() + kStepTimeout);
-  });
-  if (!is_able.ok()) {
-    if (!is_over()) refuse(is_able.error());
-    return is_able.error();
-  }
+  }));
   GANGRUN_TRY(take_office());
   GANGRUN_TRY(fetch_past());
   if (claimed_.end.empty()) {
