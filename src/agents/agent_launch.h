@@ -32,7 +32,7 @@ struct AgentLaunch {
   // Whether agents serve tunnels though they come by the socket, which then leads to them from
   // elsewhere; the place brings their logs.
   bool are_away = false;
-  bool are_fed = false;  // see AgentConfig
+  bool are_fed = false;                // see AgentConfig
   bool are_called_by_network = false;  // likewise
   LinesFor lines = LinesFor::kNobody;
 };

@@ -9,14 +9,15 @@
 
 namespace gangrun::agents {
 
-// What an OutputStore has kept in its folder, for who fetches it. Whoever sent it may be hostile:
+// Files that an OutputStore has kept in its folder, for who fetches them. Whoever sent them may be
+// hostile:
 // no link is followed, and nothing but files of the folder is read.
 class KeptOutputs {
  public:
   explicit KeptOutputs(std::string folder) : folder_(std::move(folder)) {}
 
-  // Of the task with this name (cluster::result_name); empty: of all. What has not all come is left
-  // out. `is_whole` is the caller's.
+  // Those of the task with this name (cluster::result_name); empty: of all. A file that has not all
+  // come is left out. `is_whole` is the caller's.
   [[nodiscard]] base::Result<wire::OutputList> list(const std::string& task) const;
   // Bytes of a file from `from` on, as many as one answer has; none: its end.
   [[nodiscard]] base::Result<std::string> read(const std::string& task, const std::string& name,

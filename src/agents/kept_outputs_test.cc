@@ -57,12 +57,12 @@ TEST_F(KeptOutputsTest, AreListedByTaskAndName) {
   put("outputs/worker-0/a/b", "");
   fs::create_directories(folder / "outputs/worker-0/empty");
   fs::create_symlink("a/b", folder / "outputs/worker-0/link");
-  // What comes lies beside the tasks' folders until it is whole.
+  // A part lies beside the tasks' folders until it is whole.
   put("outputs/.part-1", "not all of it");
   put("outputs/notes", "nobody's");
-  EXPECT_THAT(listed(), ElementsAre("worker-0 a/b 0", "worker-0 empty 0 folder",
-                                    "worker-0 link 0 -> a/b", "worker-0 run.sh 2 x",
-                                    "worker-1 model 3"));
+  EXPECT_THAT(listed(),
+              ElementsAre("worker-0 a/b 0", "worker-0 empty 0 folder", "worker-0 link 0 -> a/b",
+                          "worker-0 run.sh 2 x", "worker-1 model 3"));
   EXPECT_THAT(listed("worker-1"), ElementsAre("worker-1 model 3"));
   EXPECT_THAT(listed("worker-7"), IsEmpty());
   EXPECT_GT(kept.list("worker-1")->outputs[0].modified_ms, 1'000'000'000'000);

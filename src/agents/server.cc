@@ -381,10 +381,11 @@ HttpResponse Server::on_outputs(const HttpRequest& request) {
 
 HttpResponse Server::read_output(const HttpRequest& request, std::string_view place) const {
   const auto text = request.query.find("from");
-  const auto from =
-      text == request.query.end() ? std::optional<std::int64_t>(0) : base::parse_integer(text->second);
+  const auto from = text == request.query.end() ? std::optional<std::int64_t>(0)
+                                                : base::parse_integer(text->second);
   if (!from || *from < 0) {
-    return wire::error_answer(400, "invalid_argument", "from: must be a whole number of at least 0");
+    return wire::error_answer(400, "invalid_argument",
+                              "from: must be a whole number of at least 0");
   }
   const std::size_t slash = place.find('/');
   auto bytes = callbacks_.outputs->read(std::string(place.substr(0, slash)),

@@ -40,7 +40,7 @@ struct ServerCallbacks {
   std::function<void(const cluster::Question&, cluster::OnAnswer on_answer)> ask{};
   // Why no task is awaited any more, as a sentence; none: the job goes on.
   std::function<std::optional<std::string>()> over{};
-  // What commands on other machines fetch; null: there is nothing here for them. Outlives the
+  // Files that commands on other machines fetch; null: there are none for them. Outlives the
   // server.
   KeptOutputs* outputs = nullptr;
 };
@@ -121,7 +121,7 @@ class Server final : private DeskOutput {
     net::Timer limit;
   };
 
-  // What an agent has sent that is not let in yet.
+  // Frames of an agent that is not let in yet.
   struct Held {
     std::vector<std::string> frames;
     std::size_t bytes = 0;

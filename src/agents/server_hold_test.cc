@@ -57,10 +57,10 @@ class HeldServerTest : public testing::Test {
   }
   std::unique_ptr<net::Channel> channel() {
     std::optional<base::Result<std::unique_ptr<net::Channel>>> opened;
-    const net::Call connecting =
-        net::connect_channel(loop, endpoint, std::string(wire::kAgentPath),
-                             net::Headers{{"Authorization", "Bearer " + wire::kJobSecret}},
-                             wire::test_deadline(), [&](auto it) { opened.emplace(std::move(it)); });
+    const net::Call connecting = net::connect_channel(
+        loop, endpoint, std::string(wire::kAgentPath),
+        net::Headers{{"Authorization", "Bearer " + wire::kJobSecret}}, wire::test_deadline(),
+        [&](auto it) { opened.emplace(std::move(it)); });
     EXPECT_TRUE(loop.run_until([&] { return opened.has_value(); }, wire::test_deadline()));
     return *std::move(*opened);
   }
@@ -93,8 +93,8 @@ TEST_F(HeldServerTest, AnAgentThatIsEarlyHasItsSessionWhenItIsLetIn) {
   EXPECT_TRUE(told.ok());
   server.let_agents_in();
   EXPECT_THAT(reports, IsEmpty()) << "from inside the call";
-  ASSERT_TRUE(loop.run_until([&] { return server.is_connected(job::kWorker0); },
-                             wire::test_deadline()));
+  ASSERT_TRUE(
+      loop.run_until([&] { return server.is_connected(job::kWorker0); }, wire::test_deadline()));
   EXPECT_THAT(reports, SizeIs(1));
 }
 
@@ -107,8 +107,8 @@ TEST_F(HeldServerTest, OneThatWentAwayMeanwhileIsForgotten) {
   pass(milliseconds(100));
   EXPECT_EQ(server.session_count(), 0U);
   const auto late = agent();
-  EXPECT_TRUE(loop.run_until([&] { return server.is_connected(job::kWorker0); },
-                             wire::test_deadline()));
+  EXPECT_TRUE(
+      loop.run_until([&] { return server.is_connected(job::kWorker0); }, wire::test_deadline()));
 }
 
 TEST_F(HeldServerTest, OneThatTalksWithoutAnAnswerIsSentAway) {
@@ -154,9 +154,8 @@ TEST_F(HeldServerTest, OutputsAreListedReadAndRemoved) {
   }
   EXPECT_EQ(read, content);
   const auto remove = [&] {
-    return ask([&] {
-      return wire::remove_outputs(endpoint, kSecret, "worker-0", wire::test_deadline());
-    });
+    return ask(
+        [&] { return wire::remove_outputs(endpoint, kSecret, "worker-0", wire::test_deadline()); });
   };
   // A task that still runs may send more.
   EXPECT_EQ(remove().error().code, base::Code::kFailedPrecondition);

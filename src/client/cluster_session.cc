@@ -71,6 +71,7 @@ class ClusterSession {
   void keep_allocation_limit();
   void fetch_lines();
   void on_lines(Result<std::vector<cluster::LogLine>> lines);
+  void take_last_lines();
 
   const ClusterJob job_;
   const std::string& id_;
@@ -86,6 +87,7 @@ class ClusterSession {
   std::unique_ptr<JobDisplay> display_;
   bool left_ = false;
   bool are_lines_through_ = false;      // none came since the end
+  std::size_t batches_ = 0;             // of lines that have come
   std::optional<job::Cause> given_up_;  // why, where its master never came
   int signals_seen_ = 0;
   net::Timer order_timer_;
@@ -158,11 +160,11 @@ void ClusterSession::fetch_lines() {
   }
   using Lines = Result<std::vector<cluster::LogLine>>;
   const auto asked = lines_worker_.run(
-      [this]() -> Lines {
+      [this, has_ended = job::is_final(status_.state)]() -> Lines {
         if (!reader_) {
           GANGRUN_ASSIGN(reader_, of_lines_->logs({}));
         }
-        return reader_->next(context_.clock.now() + kLinesWait);
+        return reader_->next(context_.clock.now() + (has_ended ? base::Duration(0) : kLinesWait));
       },
       [this](Lines lines) { on_lines(std::move(lines)); });
   if (!asked.ok()) on_lines(asked.error());
@@ -171,6 +173,7 @@ void ClusterSession::fetch_lines() {
 void ClusterSession::on_lines(Result<std::vector<cluster::LogLine>> lines) {
   const bool has_lines = lines.ok() && !lines->empty();
   are_lines_through_ = !has_lines && job::is_final(status_.state);
+  batches_ += has_lines ? 1 : 0;
   if (has_lines) display_->lines(*lines);
   lines_timer_ =
       loop_.after(has_lines ? base::milliseconds(0) : kLinesPause, [this] { fetch_lines(); });
@@ -223,14 +226,21 @@ ExitStatus ClusterSession::leave() {
   return status;
 }
 
+// As long as some come.
+void ClusterSession::take_last_lines() {
+  std::optional<std::size_t> seen;
+  while (!left_ && !are_lines_through_ && seen != batches_) {
+    seen = batches_;
+    (void)loop_.run_until([this] { return left_ || are_lines_through_; },
+                          context_.clock.now() + job_.last_lines);
+  }
+}
+
 ExitStatus ClusterSession::wait() {
   (void)loop_.run_until([this] { return left_ || job::is_final(status_.state); },
                         context_.clock.now() + job::kLongestJob);
   if (left_ && !job::is_final(status_.state)) return leave();
-  if (!left_ && display_->wants_lines()) {
-    (void)loop_.run_until([this] { return left_ || are_lines_through_; },
-                          context_.clock.now() + job_.last_lines);
-  }
+  if (display_->wants_lines()) take_last_lines();
   // The cluster says of it that it was killed.
   if (given_up_ && status_.state == job::JobState::kKilled) {
     status_.state = job::JobState::kFailed;

@@ -61,18 +61,18 @@ struct AgentConfig {
 
   static constexpr bool kIsOpen = true;
   static constexpr auto rows() {
-    return std::tuple(GANGRUN_EACH(base::row, AgentConfig, job_id, spec, task, attempt, secret,
-                                   host, host_reason, working_folder, log_prefix),
-                      base::row_if_set("socket_path", &AgentConfig::socket_path),
-                      base::row_when(is_by_tls, "master_host", &AgentConfig::master_host),
-                      base::row_when(is_by_tls, "master_port", &AgentConfig::master_port),
-                      base::row_when(is_by_tls, "fingerprint", &AgentConfig::fingerprint),
-                      base::row_if_set("words_file", &AgentConfig::words_file),
-                      base::row("wanted_port", &AgentConfig::wanted_port),
-                      GANGRUN_EACH(base::row_if_set, AgentConfig, place_tells_end, is_fed,
-                                   serves_tunnels, in_pod, is_called_by_network,
-                                   sends_last_line_only, fetches_files),
-                      base::row("gpus", &AgentConfig::gpus));
+    return std::tuple(
+        GANGRUN_EACH(base::row, AgentConfig, job_id, spec, task, attempt, secret, host, host_reason,
+                     working_folder, log_prefix),
+        base::row_if_set("socket_path", &AgentConfig::socket_path),
+        base::row_when(is_by_tls, "master_host", &AgentConfig::master_host),
+        base::row_when(is_by_tls, "master_port", &AgentConfig::master_port),
+        base::row_when(is_by_tls, "fingerprint", &AgentConfig::fingerprint),
+        base::row_if_set("words_file", &AgentConfig::words_file),
+        base::row("wanted_port", &AgentConfig::wanted_port),
+        GANGRUN_EACH(base::row_if_set, AgentConfig, place_tells_end, is_fed, serves_tunnels, in_pod,
+                     is_called_by_network, sends_last_line_only, fetches_files),
+        base::row("gpus", &AgentConfig::gpus));
   }
   // Whether the job has the task.
   [[nodiscard]] base::Result<> complete() const;

@@ -17,7 +17,7 @@ inline constexpr std::string_view kAskPath = "/v1/ask";
 inline constexpr std::string_view kLinesPath = "/v1/lines";
 inline constexpr std::string_view kJoinPath = "/v1/join";
 inline constexpr std::string_view kRendezvousPath = "/v1/rendezvous/";
-// Of outputs that a master keeps: the list, and below it "TASK/NAME" of a file and "TASK" of all.
+// Outputs that a master keeps: the list, and below it "TASK/NAME" of a file and "TASK" of all.
 inline constexpr std::string_view kOutputsPath = "/v1/outputs";
 // The paths of an agent's services.
 inline constexpr std::string_view kMasterPath = "/v1/master";

@@ -54,7 +54,7 @@ std::unique_ptr<cluster::LogReader> open_live_logs(hadoop::ResourceManagerClient
                                                    const JobAccess& access,
                                                    const cluster::LogRequest& request,
                                                    const base::Clock& clock) {
-  // The address is asked for again after each call that failed.
+  // YARN is asked again for the address after each call that failed.
   auto endpoint = std::make_shared<std::optional<net::Endpoint>>();
   const auto fetch = [&resource_manager, id, &access, &clock, endpoint](
                          std::int64_t from, base::Instant wait_until) -> Result<wire::KeptLines> {

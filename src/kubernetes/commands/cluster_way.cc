@@ -30,7 +30,7 @@ struct OwnWay {
   std::optional<ClusterWay> way{};
 };
 
-// With which the names of all its objects begin; how long it is depends on the job's tasks.
+// The names of all its objects begin so; how long that is depends on the job's tasks.
 std::string job_name_of(const ClusterRecord& record) {
   const std::string_view head = record.head_name;
   return std::string(head.substr(0, head.size() - std::min(head.size(), kHeadEnd.size())));

@@ -56,7 +56,7 @@ pods::KubernetesOptions options_of(const ClusterRecord& record);
 // secret and what the job is. `at`: of the same cluster.
 ClusterRecord record_of_head(const base::Json& config_map, const records::Head& head,
                              const ClusterRecord& at);
-// What the cluster has of heads: all of a namespace, or that of one job.
+// The heads in the cluster: all of a namespace, or that of one job.
 base::Result<std::vector<base::Json>> list_heads(ClusterWay& way, const std::string& name_space,
                                                  const std::string& job = {});
 
@@ -71,7 +71,8 @@ base::Result<std::optional<std::string>> find_owner(ClusterWay& way, const Clust
 base::Result<bool> has_no_more_masters(ClusterWay& way, const ClusterRecord& record);
 // Removes the owner, and with it all that the job has. False: there was none.
 base::Result<bool> delete_owner(ClusterWay& way, const ClusterRecord& record);
-// What keeps the master's pod from running, in words; empty: nothing that is known.
+// The words about the master's pod: what keeps it from running, or that it runs; empty: nobody
+// knows.
 std::string words_of_master(ClusterWay& way, const ClusterRecord& record);
 
 }  // namespace gangrun::kubernetes::commands

@@ -5,7 +5,9 @@
 
 #include "base/format.h"
 #include "host/job_folder.h"
+#include "job/spec_names.h"
 #include "job/units.h"
+#include "kubernetes/commands/cluster_status.h"
 #include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/pod_facts.h"
 #include "kubernetes/records/head.h"
@@ -140,7 +142,13 @@ Result<ClusterRecord> JobsInCluster::look_for(const std::string& name_space,
 }
 
 bool is_in_cluster(const std::string& home, std::string_view job) {
-  if (job.find('/') != std::string_view::npos) return !job.starts_with('/') && !job.ends_with('/');
+  // Which one is the last is not told by ids.
+  if (job == job::kNewestJob) return false;
+  const std::size_t slash = job.find('/');
+  // A file is no job in a namespace.
+  if (slash != std::string_view::npos) {
+    return slash > 0 && !host::submitted_of(job.substr(slash + 1)).empty();
+  }
   const auto known = recorded_id(home, job);
   return known && (*known == job || !is_local(home, job));
 }
@@ -168,6 +176,7 @@ Result<std::vector<cluster::ListedJob>> RecordedJobs::list() {
 
 // A name that means a job of a cluster and none here does not come so far.
 Result<std::unique_ptr<cluster::Job>> RecordedJobs::find(std::string_view name) {
+  if (name == job::kNewestJob) return others_->find(name);
   const auto known = recorded_id(here_.home, name);
   if (known && is_local(here_.home, name)) {
     return base::not_found(base::format("{} is the beginning of a job here and of {} in a cluster",

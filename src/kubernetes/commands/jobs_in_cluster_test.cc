@@ -78,6 +78,7 @@ TEST_F(JobsInClusterTest, OneIsFoundByNamespaceAndId) {
   lab.put(ended_head(succeeded()));
   EXPECT_TRUE(is_in_cluster(lab.folder.path(), base::format("lab/{}", kWine)));
   EXPECT_FALSE(is_in_cluster(lab.folder.path(), kWine));
+  EXPECT_FALSE(is_in_cluster(lab.folder.path(), "examples/job.yaml"));
   JobsInCluster site(lab.here());
   const auto found = site.find_job(base::format("lab/{}", kWine));
   ASSERT_TRUE(found.ok()) << found.error().message;
@@ -96,6 +97,12 @@ TEST_F(JobsInClusterTest, AJobHereIsMeantBeforeTheBeginningOfOneThere) {
   EXPECT_TRUE(is_in_cluster(lab.folder.path(), kWine));
   RecordedJobs jobs(lab.here(), std::make_unique<OwnJobs>());
   EXPECT_THAT(jobs.find("wine").error().message, HasSubstr(kWine));
+}
+
+TEST_F(JobsInClusterTest, LastIsNoBeginningOfAnId) {
+  lab.remember(lab.record("last-try-20260131-120000-3fa1"));
+  EXPECT_FALSE(is_in_cluster(lab.folder.path(), "last"));
+  EXPECT_TRUE(is_in_cluster(lab.folder.path(), "last-try"));
 }
 
 TEST_F(JobsInClusterTest, WhatWasSubmittedFromHereIsAmongTheJobsOfThisMachine) {

@@ -29,7 +29,7 @@ namespace {
 using base::Result;
 
 // A line takes so long at most from the master to us, by the API server.
-constexpr std::chrono::milliseconds kLastLines(500);
+constexpr std::chrono::milliseconds kLinesOnTheirWay(500);
 
 Result<JobsHere> jobs_here(const client::Context& context) {
   GANGRUN_ASSIGN(std::string home, client::home_of(context));
@@ -124,7 +124,7 @@ class KubernetesJobs final : public client::Jobs {
   }
 };
 
-// What has come from a master that waits for that is removed there.
+// A master that has told the end stays for its outputs: those that have come are removed there.
 Result<std::vector<client::BroughtRest>> KubernetesJobs::fetch(const client::FetchOrder& order,
                                                                client::Context& context) const {
   std::vector<client::BroughtRest> rests;
@@ -173,7 +173,7 @@ client::ExitStatus KubernetesJobs::attach(const std::string& job,
   client::ClusterJob in_cluster{.id = found.ok() ? (*found)->id() : job,
                                 .cluster = "the cluster",
                                 .find = find,
-                                .last_lines = kLastLines};
+                                .last_lines = kLinesOnTheirWay};
   return client::show_cluster_job(std::move(in_cluster), {}, display, context);
 }
 

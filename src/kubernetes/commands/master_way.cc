@@ -9,7 +9,7 @@ namespace gangrun::kubernetes::commands {
 
 namespace {
 
-// Who asks keeps his own limit; its end comes to the loop a moment later.
+// The question keeps its own limit; its end comes to the loop a moment later.
 constexpr base::Duration kAnswerSlack = base::seconds(1);
 
 }  // namespace
@@ -35,7 +35,7 @@ void MasterWay::wait(const std::function<bool()>& done, base::Instant deadline) 
 base::Error MasterWay::explained(base::Error error) const {
   const bool is_silence =
       error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded;
-  // Where the way broke, all else follows from it.
+  // All else follows from a way that broke.
   if (broken_) return base::unavailable(base::format("its master: {}", broken_->message));
   return is_silence ? base::unavailable(base::format("its master: {}", error.message)) : error;
 }

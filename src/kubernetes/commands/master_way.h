@@ -34,7 +34,7 @@ class MasterWay {
  private:
   base::Result<net::Endpoint> aim(const std::string& pod, const std::string& fingerprint);
   void wait(const std::function<bool()>& done, base::Instant deadline);
-  // With what is known of the way.
+  // The error with what is known of the way.
   [[nodiscard]] base::Error explained(base::Error error) const;
 
   net::EventLoop& loop_;

@@ -49,7 +49,7 @@ class TestClient final : public kubernetes::IdleClient {
   net::EventLoop& loop_;
 };
 
-// What comes from there, by a plain connection.
+// The first bytes that come from there, by a plain connection.
 Result<std::string> first_words(const net::Endpoint& master) {
   const base::UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};

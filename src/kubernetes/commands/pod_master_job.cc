@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "cluster/task_files.h"
 #include "job/choice.h"
+#include "kubernetes/commands/cluster_status.h"
 #include "kubernetes/records/map_reader.h"
 #include "wire/live_lines.h"
 #include "wire/rest_client.h"
@@ -38,56 +39,13 @@ base::Error ended_already(const std::string& id) {
   return base::Error{base::Code::kFailedPrecondition, base::format("{} has ended already", id)};
 }
 
-void set_moments(job::JobStatus& status, base::WallTime now) {
-  if (job::is_final(status.state) && status.ended.empty()) status.ended = base::to_iso8601(now);
-  const auto begun = base::parse_iso8601(status.submitted);
-  const auto ended =
-      status.ended.empty() ? Result<base::WallTime>(now) : base::parse_iso8601(status.ended);
-  if (!begun.ok() || !ended.ok()) return;
-  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(*ended - *begun);
-  status.elapsed_ms = std::max<std::int64_t>(elapsed.count(), 0);
-}
-
-// The master's own folder is in its pod, where nobody looks.
-job::JobStatus seen_from_here(job::JobStatus status) {
-  status.folder.clear();
-  for (job::TaskStatus& task : status.tasks) task.log_path.clear();
-  return status;
-}
-
-void add_tasks(job::JobStatus& status, const job::JobSpec& spec) {
-  status.restarts_max = spec.restarts.max;
-  for (const job::TaskId& task : spec.task_ids()) {
-    job::TaskStatus waiting;
-    waiting.task = task;
-    waiting.policy = job::effective_policy(spec, *spec.find(task.type));
-    status.tasks.push_back(std::move(waiting));
-  }
-}
-
 }  // namespace
-
-job::JobStatus summary_of(const records::Head& head, base::WallTime now) {
-  const records::HeadSummary& summary = head.summary;
-  job::JobStatus status;
-  status.id = head.job;
-  status.name = summary.name;
-  status.state =
-      job::choice_from<job::JobState>(summary.state).value_or(job::JobState::kAllocating);
-  status.submitted = summary.submitted;
-  status.ended = summary.ended;
-  if (job::is_final(status.state) && status.state != job::JobState::kSucceeded) {
-    status.cause = job::Cause{.why = {.reason = job::reason_or_unknown(summary.reason)}};
-  }
-  set_moments(status, now);
-  return status;
-}
 
 Result<> PodMasterJob::read_again() {
   GANGRUN_ASSIGN(auto kept, read_cluster_record(here_.home, record_.id));
   is_recorded_ = kept.has_value();
   if (!kept) return {};
-  // What the cluster has told of it is not read twice.
+  // The parts that the cluster has told are not read twice.
   if (kept->secret.empty()) {
     kept->secret = std::move(record_.secret);
     kept->fingerprint = std::move(record_.fingerprint);
@@ -97,19 +55,19 @@ Result<> PodMasterJob::read_again() {
   return {};
 }
 
-// What was seen is written where it differs much.
+// A status is written where it differs much from the last one.
 void PodMasterJob::keep(const Looked& looked) {
   const bool is_same = record_.last_seen && record_.last_seen->state == looked.status.state &&
                        record_.has_settled == looked.is_settled;
   record_.last_seen = looked.status;
   record_.has_settled = looked.is_settled;
   if (is_same || !is_recorded_) return;
-  // With what others have written, and without what only the cluster keeps.
+  // The record has what others have written, and none of what only the cluster keeps.
   auto kept = read_cluster_record(here_.home, record_.id);
   if (!kept.ok() || !*kept) return;
   (*kept)->last_seen = looked.status;
   (*kept)->has_settled = looked.is_settled;
-  // Where that fails, who looks next sees it in the cluster again.
+  // After a failure the next look sees it in the cluster again.
   (void)write_cluster_record(here_.home, **kept);
 }
 
@@ -219,20 +177,8 @@ Result<PodMasterJob::Looked> PodMasterJob::left(const records::Head& head) {
     status.notes.push_back(base::format("its journal cannot be read: {}", left.error().message));
   }
   if (job::is_final(status.state)) return Looked{std::move(status), true};
-  if (!record_.stopped_by.empty()) {
-    status.state = job::JobState::kKilled;
-    status.cause =
-        job::Cause{.why = {.reason = job::Reason::kStopped, .detail = record_.stopped_by}};
-  } else {
-    status.state = job::JobState::kLost;
-    status.cause = job::Cause{.why = {.reason = job::Reason::kMasterLost,
-                                      .detail = "the cluster makes no further master for it"}};
-  }
-  status.waiting_for.clear();
-  for (job::TaskStatus& task : status.tasks) {
-    if (!job::is_final(task.state)) task.state = job::TaskState::kLost;
-  }
-  set_moments(status, here_.clock.wall_now());
+  status = ended_unseen(std::move(status), record_.stopped_by,
+                        "the cluster makes no further master for it", here_.clock.wall_now());
   // A journal that could not be read now may be read later.
   return Looked{std::move(status), left.ok()};
 }
@@ -255,19 +201,9 @@ Result<job::JobStatus> PodMasterJob::when_gone() {
     add_tasks(status, record_.spec);
   }
   if (!job::is_final(status.state)) {
-    const bool is_killed = !record_.stopped_by.empty();
-    status.state = is_killed ? job::JobState::kKilled : job::JobState::kLost;
-    status.cause = job::Cause{};
-    status.cause->why.reason = is_killed ? job::Reason::kStopped : job::Reason::kMasterLost;
-    status.cause->why.detail =
-        is_killed ? record_.stopped_by
-                  : "its objects in the cluster are gone, and its end was not seen";
-    status.waiting_for.clear();
-    for (job::TaskStatus& task : status.tasks) {
-      if (job::is_final(task.state)) continue;
-      task.state = is_killed ? job::TaskState::kStopped : job::TaskState::kLost;
-    }
-    set_moments(status, here_.clock.wall_now());
+    status = ended_unseen(std::move(status), record_.stopped_by,
+                          "its objects in the cluster are gone, and its end was not seen",
+                          here_.clock.wall_now());
   }
   keep({status, true});
   return status;
@@ -356,7 +292,7 @@ Result<cluster::Answer> PodMasterJob::ask(const cluster::Question& question) {
       });
 }
 
-// Where no master answers, the next one finds the wish in the head, or the job is ended without.
+// If no master answers, the next one finds the wish in the head, or the job is ended without.
 Result<> PodMasterJob::stop(bool at_once, const std::string& by) {
   GANGRUN_TRY(read_again());
   const auto ask_to_stop = [this, at_once, &by] {

@@ -32,9 +32,6 @@ struct JobsHere {
   base::Duration next_master = kNextMaster;
 };
 
-// What the head alone tells of a job.
-job::JobStatus summary_of(const records::Head& head, base::WallTime now);
-
 // A detached job whose master is a pod. For one thread at a time; it outlives its readers.
 class PodMasterJob final : public cluster::Job {
  public:
@@ -59,7 +56,7 @@ class PodMasterJob final : public cluster::Job {
   base::Result<job::JobStatus> status_by(const records::Head& head);
   // As it was seen last, where the cluster cannot be asked.
   [[nodiscard]] job::JobStatus as_of_last() const;
-  // What the job is, with the way to its cluster.
+  // The job's description, with the way to its cluster.
   base::Result<job::JobSpec> spec();
   // kFailedPrecondition where it has not ended.
   base::Result<> check_has_ended();

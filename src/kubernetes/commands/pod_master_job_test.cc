@@ -16,7 +16,7 @@ using testing::SizeIs;
 
 struct PodMasterJobTest : testing::Test {
   PodMasterJob job() { return {lab.here(), lab.record()}; }
-  // What happens to its owner.
+  // How often this was requested.
   std::ptrdiff_t count(const std::string& request) const {
     return std::ranges::count(lab.asked, request);
   }

@@ -50,7 +50,7 @@ struct TestNamespace : TestApiServer {
   }
   records::Head head(const std::string& id) { return records::head_in(heads[id + "-head"])->head; }
 
-  // What this machine remembers of it.
+  // The record of it on this machine.
   ClusterRecord record(const std::string& id = kWine) const {
     ClusterRecord record;
     record.id = id;
@@ -109,7 +109,7 @@ struct TestNamespace : TestApiServer {
     const base::Json object = found->second;
     if (talk.method == "DELETE") {
       objects.erase(found);
-      // With what it owns.
+      // All that it owns goes too.
       heads.erase(name.substr(0, name.rfind('-')) + "-head");
     }
     talk.answer(object);

@@ -34,7 +34,7 @@ Result<> write_end(const records::RecordPlace& place, records::HeadKeeper& head,
                    const job::JobStatus& status, records::HeadSummary summary,
                    const std::function<bool()>& is_over) {
   GANGRUN_ASSIGN(std::string end, records::sealed_end(place.key, place.job_id, status));
-  // What is told of it may come after this has gone.
+  // The answer may come after this has gone.
   const auto is_written = std::make_shared<bool>(false);
   head.change(
       [end = std::move(end), summary = std::move(summary)](records::Head& to) {
@@ -74,7 +74,8 @@ Result<> limit_owner(const records::RecordPlace& place, const base::Clock& clock
                      base::Duration after, base::Instant deadline) {
   const std::string path =
       base::format("/apis/batch/v1/namespaces/{}/jobs/{}", place.name_space, place.owner.name);
-  GANGRUN_ASSIGN(const Json job, kubernetes::ask(place.loop, place.client, {.path = path}, deadline));
+  GANGRUN_ASSIGN(const Json job,
+                 kubernetes::ask(place.loop, place.client, {.path = path}, deadline));
   const auto started = parse_rfc3339(text_at(job, {"status", "startTime"}));
   const auto age = started ? clock.wall_now() - *started : base::Duration(0);
   const auto limit = std::chrono::ceil<std::chrono::seconds>(

@@ -9,7 +9,7 @@
 #include "kubernetes/records/head_keeper.h"
 #include "kubernetes/records/record_place.h"
 
-// What a master does about its job's records when that has ended. All run the loop: not from inside
+// The last steps of a master, about the records of its job. All run the loop: not from inside
 // a callback. `is_over`: nobody waits for it any more.
 namespace gangrun::kubernetes::node {
 

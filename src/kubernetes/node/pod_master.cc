@@ -68,17 +68,18 @@ Result<std::unique_ptr<kubernetes::Client>> client_of_pod(net::EventLoop& loop,
   for (const char* name : {"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}) {
     surroundings.environment[name] = base::variable(name);
   }
-  surroundings.read = [](const std::string& path) { return base::read_file(path, kMaxAccountFile); };
+  surroundings.read = [](const std::string& path) {
+    return base::read_file(path, kMaxAccountFile);
+  };
   surroundings.parse_yaml = [](std::string_view) -> Result<base::Json> {
     return base::not_found("a pod's service account has no YAML");
   };
   GANGRUN_ASSIGN(auto access, kubernetes::find_access({}, surroundings));
-  return kubernetes::Client::make(
-      loop, logger, std::move(access),
-      [](const kubernetes::Plugin&, const std::string&, base::Instant,
-         const std::function<bool()>&) -> Result<std::string> {
-        return base::not_found("a pod's service account has no plugin");
-      });
+  return kubernetes::Client::make(loop, logger, std::move(access),
+                                  [](const kubernetes::Plugin&, const std::string&, base::Instant,
+                                     const std::function<bool()>&) -> Result<std::string> {
+                                    return base::not_found("a pod's service account has no plugin");
+                                  });
 }
 
 Result<> empty_folder(const std::string& path) {
@@ -106,6 +107,7 @@ class PodMaster final : public master::Listener {
   void on_finished() override { finished_ = true; }
 
  private:
+  Result<bool> begin();
   Result<> prepare();
   Result<> check_own_pod();
   Result<> take_office();
@@ -127,7 +129,7 @@ class PodMaster final : public master::Listener {
   [[nodiscard]] std::chrono::milliseconds master_lost() const {
     return config_.spec.timeouts.master_lost.value_or(kDefaultMasterLost);
   }
-  // What did not work out of all that follows the job's end: nothing waits for it.
+  // A step after the job's end that did not work: nothing waits for it.
   void note(const char* what, const Result<>& done) {
     if (!done.ok()) logger_.warning("{}: {}", what, done.error().message);
   }
@@ -161,17 +163,17 @@ Result<> PodMaster::prepare() {
   input.spec = config_.spec;
   input.job_id = config_.job_id;
   input.name_space = config_.name_space;
-  place_.emplace(records::RecordPlace{
-      .loop = loop_,
-      .logger = logger_,
-      .client = *client_,
-      .name_space = config_.name_space,
-      .job_id = config_.job_id,
-      .job_name = pods::job_name(input),
-      .head_name = pods::head_name(input),
-      .owner = config_.owner,
-      .key = records::records_key(config_.secret),
-      .labels = pods::metadata_of(input, {}, nullptr).at("labels")});
+  place_.emplace(
+      records::RecordPlace{.loop = loop_,
+                           .logger = logger_,
+                           .client = *client_,
+                           .name_space = config_.name_space,
+                           .job_id = config_.job_id,
+                           .job_name = pods::job_name(input),
+                           .head_name = pods::head_name(input),
+                           .owner = config_.owner,
+                           .key = records::records_key(config_.secret),
+                           .labels = pods::metadata_of(input, {}, nullptr).at("labels")});
   return {};
 }
 
@@ -202,7 +204,7 @@ Result<> PodMaster::patiently(const char* what, const std::function<Result<>()>&
   }
 }
 
-// For the client that waits for this job's first master, and for who looks later.
+// For the client that waits for this job's first master, and for others later.
 void PodMaster::refuse(const base::Error& why) {
   for (int tries = 0; tries < kRefusalTries; ++tries) {
     const auto read = records::read_head(loop_, *client_, place_->name_space, place_->head_name,
@@ -210,14 +212,14 @@ void PodMaster::refuse(const base::Error& why) {
     if (!read.ok()) return note("the refusal cannot be told", read.error());
     records::Head refused = read->head;
     refused.refusal = why.message;
-    const auto written = kubernetes::ask(
-        loop_, *client_,
-        {.method = "PATCH",
-         .path = base::format("/api/v1/namespaces/{}/configmaps/{}", place_->name_space,
-                              place_->head_name),
-         .body = records::head_patch(*read, refused),
-         .content_type = "application/json-patch+json"},
-        clock_.now() + kStepTimeout);
+    const auto written =
+        kubernetes::ask(loop_, *client_,
+                        {.method = "PATCH",
+                         .path = base::format("/api/v1/namespaces/{}/configmaps/{}",
+                                              place_->name_space, place_->head_name),
+                         .body = records::head_patch(*read, refused),
+                         .content_type = "application/json-patch+json"},
+                        clock_.now() + kStepTimeout);
     if (written.ok()) return;
   }
 }
@@ -227,14 +229,14 @@ Result<> PodMaster::take_office() {
                              .on_deposed = [this](const base::Error& why) { deposed_ = why; },
                              .on_stop = [this](const records::StopWish& wish) { on_stop(wish); }});
   return patiently("the job's records", [this]() -> Result<> {
-    GANGRUN_ASSIGN(claimed_,
-                   head_->claim(options_.pod_name, options_.pod_uid,
-                                [this] { return check_own_pod(); }, clock_.now() + kStepTimeout));
+    GANGRUN_ASSIGN(claimed_, head_->claim(
+                                 options_.pod_name, options_.pod_uid,
+                                 [this] { return check_own_pod(); }, clock_.now() + kStepTimeout));
     return {};
   });
 }
 
-// What another master of this pod left in the folders may be less than the records have.
+// Folders that another master of this pod left may have less than the records.
 Result<> PodMaster::fetch_past() {
   return patiently("the job's journal", [this]() -> Result<> {
     const base::Instant deadline = clock_.now() + kStepTimeout;
@@ -269,12 +271,13 @@ Result<host::MadeTasks> PodMaster::make_tasks(const host::Ground& ground) {
           // The loader of this pod has looked at them.
           .is_checked = [](const std::string&) { return true; },
           .on_checked = [](const std::string&, const std::string&) {},
-          .direct = pods::PodLauncher::Options::Direct{
-              .master = {options_.pod_address, options_.port},
-              .owner = config_.owner,
-              .let_agents_in = [&server = ground.server] { server.let_agents_in(); },
-              .is_in_office = [this] { return head_->is_in_office(); },
-              .master_lost = master_lost()}});
+          .direct =
+              pods::PodLauncher::Options::Direct{
+                  .master = {options_.pod_address, options_.port},
+                  .owner = config_.owner,
+                  .let_agents_in = [&server = ground.server] { server.let_agents_in(); },
+                  .is_in_office = [this] { return head_->is_in_office(); },
+                  .master_lost = master_lost()}});
   launcher_ = launcher.get();
   agents::AgentsOptions options;
   options.launch = {.spec = config_.spec,
@@ -344,19 +347,23 @@ void PodMaster::on_stop(const records::StopWish& wish) {
 }
 
 Result<bool> PodMaster::start() {
+  auto begun = begin();
+  const bool is_final = !begun.ok() && !is_passing(begun.error()) &&
+                        begun.error().code != base::Code::kCancelled && !is_over();
+  if (is_final && place_) refuse(begun.error());
+  return begun;
+}
+
+Result<bool> PodMaster::begin() {
   GANGRUN_ASSIGN(signals_, loop_.watch_signals(process::ending_signals(),
                                                [this](int) { told_to_end_ = true; }));
   GANGRUN_TRY(prepare());
   GANGRUN_TRY(patiently("the API server", [this] { return check_own_pod(); }));
-  const auto is_able = patiently("the API server", [this]() -> Result<> {
+  GANGRUN_TRY(patiently("the API server", [this]() -> Result<> {
     GANGRUN_TRY(host::check_open_files(config_.spec));
     return check_own_rights(loop_, *client_, config_.name_space, pods::master_rights(config_.spec),
                             clock_.now() + kStepTimeout);
-  });
-  if (!is_able.ok()) {
-    if (!is_over()) refuse(is_able.error());
-    return is_able.error();
-  }
+  }));
   GANGRUN_TRY(take_office());
   GANGRUN_TRY(fetch_past());
   if (claimed_.end.empty()) {
@@ -382,8 +389,7 @@ Result<bool> PodMaster::start() {
 }
 
 Result<> PodMaster::wait() {
-  (void)loop_.run_until([this] { return finished_ || is_over(); },
-                        clock_.now() + job::kLongestJob);
+  (void)loop_.run_until([this] { return finished_ || is_over(); }, clock_.now() + job::kLongestJob);
   if (deposed_) return *deposed_;
   if (!finished_) return base::unavailable("the cluster ends this pod");
   pace_.reset();
@@ -392,8 +398,9 @@ Result<> PodMaster::wait() {
   launcher_->clear([cleared](Result<> done) { cleared->emplace(std::move(done)); });
   (void)loop_.run_until([&] { return cleared->has_value() || is_over(); },
                         clock_.now() + kPodsRemoval);
-  note("some pods of tasks are still there",
-       cleared->value_or(base::deadline_exceeded("the API server does not say that they are gone")));
+  note(
+      "some pods of tasks are still there",
+      cleared->value_or(base::deadline_exceeded("the API server does not say that they are gone")));
   const std::chrono::milliseconds keep = pods::master_keep(config_.spec);
   GANGRUN_TRY(close(status, keep));
   (void)loop_.run_until([this] { return is_over(); }, clock_.now() + keep);
@@ -406,14 +413,13 @@ Result<> PodMaster::wait() {
 Result<> PodMaster::close(const job::JobStatus& status,
                           std::optional<std::chrono::milliseconds> kept) {
   const auto is_over = [this] { return this->is_over(); };
-  const auto until =
-      kept ? std::optional<base::WallTime>(clock_.wall_now() + *kept) : std::nullopt;
+  const auto until = kept ? std::optional<base::WallTime>(clock_.wall_now() + *kept) : std::nullopt;
   GANGRUN_TRY(write_end(*place_, *head_, status,
                         summary_of(config_.spec, status, config_.user, until), is_over));
-  note("the records of keys are still there",
-       remove_keys(*place_, *head_, is_over));
+  note("the records of keys are still there", remove_keys(*place_, *head_, is_over));
   note("the job's time on the cluster cannot be limited",
-       limit_owner(*place_, clock_, kept.value_or(std::chrono::milliseconds(0)) + pods::kKeptAfterEnd,
+       limit_owner(*place_, clock_,
+                   kept.value_or(std::chrono::milliseconds(0)) + pods::kKeptAfterEnd,
                    clock_.now() + kStepTimeout));
   return {};
 }
@@ -432,8 +438,8 @@ Result<> PodMaster::finish_again() {
   note("some pods of tasks are still there",
        removed.value_or(base::deadline_exceeded("the API server does not say that they are gone")));
   if (!claimed_.end.empty()) return {};
-  GANGRUN_ASSIGN(const auto left, journal::left_behind(in_run_folder("journal"), clock_.now(),
-                                                       clock_.wall_now()));
+  GANGRUN_ASSIGN(const auto left,
+                 journal::left_behind(in_run_folder("journal"), clock_.now(), clock_.wall_now()));
   if (!left) return base::Error{base::Code::kDataLoss, "the journal has a verdict and no job"};
   return close(*left, std::nullopt);
 }

@@ -173,7 +173,8 @@ Json master_container(const AgentPods& agents) {
 }
 
 Json master_volumes(const ManifestInput& input, const AgentPods& agents) {
-  return Json::array({agents.source.volume, secret_volume(master_secret_name(input)), run_volume()});
+  return Json::array(
+      {agents.source.volume, secret_volume(master_secret_name(input)), run_volume()});
 }
 
 }  // namespace gangrun::kubernetes::pods

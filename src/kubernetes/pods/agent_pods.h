@@ -51,8 +51,8 @@ struct AgentPods {
   base::Secret token{};
   // The way to the master; none: agents are told when they run.
   std::optional<job::Address> master{};
-  // That of a master in a pod, counted from the job's first one: each has a Secret and pods of its
-  // own. 0: the job's client.
+  // The master in a pod, counted from the job's first one: each has a Secret and pods of its own.
+  // 0: the job's client.
   int master_number = 0;
 };
 

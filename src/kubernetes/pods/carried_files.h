@@ -22,7 +22,7 @@ struct CarriedFile {
   std::string path;  // in the container: absolute, or relative to the working folder
   std::string content;
   bool is_executable = false;
-  // Of a file whose content is not here: somebody else has made its config maps.
+  // The length of a file whose content is not here: somebody else has made its config maps.
   std::optional<std::uint64_t> size{};
 
   [[nodiscard]] std::uint64_t bytes() const { return size.value_or(content.size()); }

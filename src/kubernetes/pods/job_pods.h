@@ -85,8 +85,8 @@ class JobPods {
   }
   [[nodiscard]] const PodBook& book() const { return book_; }
 
-  // Deletes all that is there (a guest: all pods of tasks), waits until it is gone (with a limit) and calls `done`: with an
-  // error that names what is left, if something is.
+  // Deletes all that is there (a guest: all pods of tasks), waits until it is gone (with a limit)
+  // and calls `done`: with an error that names what is left, if something is.
   void clear(std::function<void(base::Result<>)> done);
   // The objects that clear() waits for ("pods a-worker-0").
   [[nodiscard]] std::string left() const { return removal_ ? removal_->left() : ""; }

@@ -26,8 +26,8 @@ class JobRemoval {
   // left.
   JobRemoval(net::EventLoop& loop, kubernetes::Client& client, const Manifests& manifests,
              const std::string& uid, std::function<void(base::Result<>)> done);
-  // Before begin(): the owner stays, and all but the pods of tasks. A master in a pod does so, which
-  // is the owner's itself.
+  // Before begin(): the owner stays, and all but the pods of tasks. A master in a pod does so,
+  // which is the owner's itself.
   void spare_owner();
 
   // `is_after_deletion`: somebody else has deleted the owner, so pods keep the time to end that

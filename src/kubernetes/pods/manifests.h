@@ -68,8 +68,8 @@ struct ManifestInput {
   std::shared_ptr<const cluster::FetchedFiles> fetched{};
 };
 
-// Whose objects of a job: where its master is in a pod, that makes the agents' Secret by itself, and
-// its client all others.
+// The objects of a job that one side makes: a master in a pod makes the agents' Secret by itself,
+// and the client all others.
 enum class ObjectsOf { kAll, kClient, kMaster };
 
 // Every object that a job is made of, as the API server takes it (apiVersion, kind, metadata with

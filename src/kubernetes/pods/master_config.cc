@@ -41,12 +41,18 @@ Result<PodMasterConfig> config_from(const ReadValue& read) {
 }  // namespace
 
 Result<> KubernetesSpec::read(const Json& json, std::string_view key, job::JobSpec& out) {
-  GANGRUN_ASSIGN(
-      out, jobfile::job_spec_from_json(json, {&KubernetesOptions::section()}).context(key));
+  GANGRUN_ASSIGN(out,
+                 jobfile::job_spec_from_json(json, {&KubernetesOptions::section()}).context(key));
   return {};
 }
 
 Result<std::string> config_text(const PodMasterConfig& config) {
+  if (const std::string& volume = kubernetes_of(config.spec).journal; !volume.empty()) {
+    return base::invalid_argument(base::format(
+        "kubernetes.journal: '{}': masters do not keep their records on a volume yet; allowed: "
+        "nothing, for config maps of the namespace",
+        volume));
+  }
   std::string text = base::dump_json(base::to_json(config));
   if (text.size() <= kMaxMasterConfigBytes) return text;
   return base::invalid_argument(base::format(
@@ -64,9 +70,9 @@ Result<PodMasterConfig> master_config_in(const Json& secret_object) {
   return config_from([&secret_object](const char* key) -> Result<std::string> {
     auto bytes = net::from_base64(text_at(secret_object, {"data", key}));
     if (bytes && !bytes->empty()) return *std::move(bytes);
-    return base::Error{base::Code::kDataLoss,
-                       base::format("{} has no {}", text_at(secret_object, {"metadata", "name"}),
-                                    key)};
+    return base::Error{
+        base::Code::kDataLoss,
+        base::format("{} has no {}", text_at(secret_object, {"metadata", "name"}), key)};
   });
 }
 

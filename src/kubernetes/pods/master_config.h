@@ -36,7 +36,7 @@ struct KubernetesSpec : base::JsonOf<job::JobSpec> {
   }
 };
 
-// A file that the client has put into config maps: enough to know which map has what of it.
+// A file that the client has put into config maps: enough to know which map has which part of it.
 struct CarriedOutline {
   std::string path;
   std::uint64_t bytes = 0;
@@ -83,7 +83,7 @@ base::Result<PodMasterConfig> master_config_in(const base::Json& secret_object);
 PodMasterConfig master_config_of(const ManifestInput& input, const Owner& owner, std::string user,
                                  base::WallTime submitted, base::Secret secret,
                                  net::JobCertificate certificate);
-// What the client has made the job's objects of, but for the files' bytes.
+// The input of the client for the job's objects, but for the files' bytes.
 ManifestInput manifest_input_of(const PodMasterConfig& config, std::optional<AgentPods> agents);
 
 }  // namespace gangrun::kubernetes::pods

@@ -20,7 +20,7 @@ using base::Json;
 // The kubelet starts a master again that was killed, and the Job makes another pod; each counts.
 constexpr int kMasterRestarts = 1000;
 
-// Where the job says nothing of them.
+// Amounts for a job that says nothing of them.
 constexpr std::int64_t kMasterMemoryMib = 256;
 constexpr std::int64_t kMasterKibPerTask = 24;
 constexpr std::int64_t kKibInMib = 1024;

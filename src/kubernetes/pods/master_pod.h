@@ -21,7 +21,7 @@ inline constexpr std::chrono::hours kKeptAfterEnd{24};
 base::Json master_owner(const Manifests& manifests, std::chrono::seconds lease);
 // The merge patch by which the pod is made. The deadline counts from the Job's start.
 base::Json switch_on(std::int64_t deadline_seconds);
-// What the master must know, by the keys of master_names.h.
+// The Secret with all that the master must know, by the keys of master_names.h.
 base::Result<base::Json> master_secret(const ManifestInput& input, const PodMasterConfig& config,
                                        const Owner& owner);
 

@@ -51,7 +51,7 @@ TEST(MasterOwner, MakesNoPodBeforeItIsSwitchedOn) {
   EXPECT_EQ(owner["spec"]["parallelism"], 0);
   EXPECT_EQ(owner["spec"]["completions"], 1);
   EXPECT_EQ(owner["spec"]["activeDeadlineSeconds"], 60);
-  // What a client leaves that dies is gone at once.
+  // A client that dies leaves nothing.
   EXPECT_EQ(owner["spec"]["ttlSecondsAfterFinished"], 0);
   Json on = owner;
   on.merge_patch(switch_on(7200));
@@ -90,8 +90,8 @@ TEST(MasterPod, KnowsItselfAndNothingOfTheTasks) {
   EXPECT_EQ(names_in(container["env"]),
             (std::vector<std::string>{"GANGRUN_POD_IP", "GANGRUN_POD_NAME", "GANGRUN_POD_UID"}));
   const auto words = container["command"].get<std::vector<std::string>>();
-  EXPECT_THAT(words, testing::IsSupersetOf({"pod-master", "--config", "/gangrun/master", "--run",
-                                            "/gangrun/run"}));
+  EXPECT_THAT(words, testing::IsSupersetOf(
+                         {"pod-master", "--config", "/gangrun/master", "--run", "/gangrun/run"}));
   EXPECT_EQ(names_in(container["volumeMounts"]),
             (std::vector<std::string>{"gangrun-agent", "gangrun-config", "gangrun-run"}));
   EXPECT_EQ(container["volumeMounts"][1]["mountPath"], kMasterConfigFolder);

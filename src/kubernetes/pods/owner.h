@@ -13,9 +13,7 @@ struct Owner {
   std::string uid;
 
   static constexpr bool kIsOpen = true;
-  static constexpr auto rows() {
-    return std::tuple(GANGRUN_EACH(base::row, Owner, name, uid));
-  }
+  static constexpr auto rows() { return std::tuple(GANGRUN_EACH(base::row, Owner, name, uid)); }
 };
 
 }  // namespace gangrun::kubernetes::pods

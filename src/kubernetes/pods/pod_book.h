@@ -93,7 +93,7 @@ class PodBook {
     // A run is an agent's: its slot is there once its pod has a node to keep, and ends with it. Its
     // log is not read.
     bool has_agents = false;
-    // Of the master in a pod whose book it is. An agent that another one has made looks for that,
+    // The master in a pod whose book it is. An agent that another one has made looks for that,
     // unless it has had a session: its pod is no good for a run that begins.
     int master_number = 0;
     job::Timeouts timeouts;

@@ -22,10 +22,10 @@
 
 namespace gangrun::kubernetes::pods {
 
-// Starts agents as the first processes of pods. For a master that is not in the cluster one more pod
-// relays their connections to it; to one in a pod they connect by themselves. An agent's slot is
-// told when its pod has a node, and of a gang that is placed all or none when all have one; before
-// that no agent has a session.
+// Starts agents as the first processes of pods. For a master that is not in the cluster one more
+// pod relays their connections to it; to one in a pod they connect by themselves. An agent's slot
+// is told when its pod has a node, and of a gang that is placed all or none when all have one;
+// before that no agent has a session.
 class PodLauncher final : public cluster::Launcher {
  public:
   struct Options {
@@ -41,7 +41,7 @@ class PodLauncher final : public cluster::Launcher {
       job::Address master;  // of this master, for agents
       Owner owner;          // which is there
       std::function<void()> let_agents_in;
-      std::function<bool()> is_in_office;  // else nothing is made or deleted any more
+      std::function<bool()> is_in_office;        // else nothing is made or deleted any more
       std::chrono::milliseconds master_lost{0};  // how long agents go on without a master
     };
     std::optional<Direct> direct{};

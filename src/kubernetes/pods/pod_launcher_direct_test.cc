@@ -59,13 +59,13 @@ class DirectLauncherTest : public testing::Test {
                                               .let_agents_in = [this] { ++let_in; },
                                               .is_in_office = [this] { return is_in_office; },
                                               .master_lost = std::chrono::minutes(5)};
-    launcher.emplace(loop, log, cluster, manifests(master),
-                     PodLauncher::Options{
-                         .random = [] { return 0.0; },
-                         .master_attempt = master,
-                         .is_checked = [](const std::string&) { return true; },
-                         .on_checked = [](const std::string&, const std::string&) {},
-                         .direct = direct});
+    launcher.emplace(
+        loop, log, cluster, manifests(master),
+        PodLauncher::Options{.random = [] { return 0.0; },
+                             .master_attempt = master,
+                             .is_checked = [](const std::string&) { return true; },
+                             .on_checked = [](const std::string&, const std::string&) {},
+                             .direct = direct});
     launcher->on_event([this](const cluster::LaunchEvent& event) {
       if (const auto* there = std::get_if<cluster::AgentAllocated>(&event)) {
         told.push_back("allocated " + job::to_string(there->task));

@@ -445,12 +445,10 @@ Json Manifests::master_template() const {
   const Json* found = find_container(from, task_container(from));
   const Json none = Json::object();
   const Part part{input_, hosts_, first, {first.type, 0}, from, found == nullptr ? none : *found};
-  Json pod = pod_beside(
-      part,
-      {{"restartPolicy", "OnFailure"}},
-      {{"serviceAccountName", part.options().master.service_account},
-       {"automountServiceAccountToken", true}},
-      kMasterContainer, master_container(*input_.agents));
+  Json pod = pod_beside(part, {{"restartPolicy", "OnFailure"}},
+                        {{"serviceAccountName", part.options().master.service_account},
+                         {"automountServiceAccountToken", true}},
+                        kMasterContainer, master_container(*input_.agents));
   pod["spec"]["volumes"] = master_volumes(input_, *input_.agents);
   Json metadata = {{"labels", metadata_of(input_, {}, nullptr).at("labels")}};
   metadata["labels"][kMasterLabel] = "1";

@@ -1,0 +1,246 @@
+#include "kubernetes/node/pod_master.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "base/test_folder.h"
+#include "base/test_log.h"
+#include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/manifests_for_tests.h"
+#include "kubernetes/pods/master_config.h"
+#include "kubernetes/pods/master_pod.h"
+#include "kubernetes/pods/names.h"
+#include "kubernetes/records/record_server_for_tests.h"
+#include "net/certificate.h"
+#include "net/digests.h"
+#include "wire/test_registry.h"
+
+namespace gangrun::kubernetes::node {
+namespace {
+
+using base::Json;
+using records::Head;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const std::string kName = "wine-20260131-120000-3fa1";
+const std::string kHead = kName + "-head";
+const std::string kPods = "/api/v1/namespaces/lab/pods";
+const base::Secret kSecret(std::string(64, 's'));
+
+std::uint16_t free_port() {
+  const base::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  socklen_t size = sizeof address;
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  EXPECT_EQ(::bind(fd.get(), any, size), 0);
+  EXPECT_EQ(::getsockname(fd.get(), any, &size), 0);
+  return ntohs(address.sin_port);
+}
+
+// A namespace with the records of a job, whose pods never get a node.
+struct Namespace : records::test::RecordServer {
+  Namespace() {
+    Head head;
+    head.job = kName;
+    store.perform("POST", std::string(records::test::kRecordFolder),
+                  records::head_map({{"name", kHead}}, head));
+    pods["master-1"] = {{"metadata", {{"name", "master-1"}, {"uid", "u-master-1"}}}};
+    meddle = [this](TestTalk& talk, const std::string&) {
+      if (talk.path.starts_with(records::test::kRecordFolder)) return false;
+      answer_other(talk);
+      return true;
+    };
+  }
+
+  void answer_other(TestTalk& talk) {
+    const Json body = body_of(talk);
+    if (talk.path.ends_with("selfsubjectaccessreviews")) {
+      const std::string resource = text_at(body, {"spec", "resourceAttributes", "resource"});
+      return talk.answer(Json{{"status", {{"allowed", resource != forbidden}}}});
+    }
+    if (talk.path.starts_with(kPods)) return answer_pods(talk, body);
+    if (talk.path.find("/jobs/") != std::string::npos) {
+      if (talk.method == "PATCH") owner.merge_patch(body);
+      return talk.answer(owner);
+    }
+    if (talk.path.ends_with("/events")) return talk.answer(Json{{"items", Json::array()}});
+    // The agents' Secret.
+    talk.answer(body);
+  }
+  void answer_pods(TestTalk& talk, const Json& body) {
+    if (talk.path == kPods && talk.method == "POST") {
+      Json& pod = pods[pods::name_of(body)] = body;
+      pod["metadata"]["uid"] = base::format("u-pod-{}", ++made);
+      talk.answer(pod);
+      tell("ADDED", pod);
+      if (on_pod) on_pod();
+      return;
+    }
+    if (talk.path == kPods && talk.query.contains("watch")) {
+      watcher = &talk;
+      return talk.begin();
+    }
+    if (talk.path == kPods) {
+      Json items = Json::array();
+      for (const auto& [name, pod] : pods) {
+        if (!name.starts_with("master")) items.push_back(pod);
+      }
+      return talk.answer(
+          Json{{"metadata", {{"resourceVersion", "1"}}}, {"items", std::move(items)}});
+    }
+    const auto found = pods.find(talk.path.substr(kPods.size() + 1));
+    if (found == pods.end()) return talk.refuse(404, "NotFound", "no such pod");
+    const Json pod = found->second;
+    talk.answer(pod);
+    if (talk.method != "DELETE") return;
+    pods.erase(found);
+    tell("DELETED", pod);
+  }
+  void tell(const std::string& type, const Json& pod) const {
+    if (watcher == nullptr || !watcher->is_open()) return;
+    watcher->piece(Json{{"type", type}, {"object", pod}}.dump() + "\n");
+  }
+
+  Head head() { return records::head_in(store.maps[kHead]).value().head; }
+  // As somebody else changes it.
+  void change_head(const std::function<void(Head&)>& change) {
+    const auto read = records::head_in(store.maps[kHead]).value();
+    Head to = read.head;
+    change(to);
+    store.perform("PATCH", base::format("{}/{}", records::test::kRecordFolder, kHead),
+                  records::head_patch(read, to));
+  }
+  [[nodiscard]] std::vector<std::string> task_pods() const {
+    std::vector<std::string> names;
+    for (const auto& [name, pod] : pods) {
+      if (!name.starts_with("master")) names.push_back(name);
+    }
+    return names;
+  }
+
+  std::map<std::string, Json> pods;
+  Json owner = {
+      {"metadata",
+       {{"name", kName + "-owner"}, {"uid", "u-1"}, {"labels", {{"gangrun/job", kName}}}}},
+      {"spec", {{"activeDeadlineSeconds", 100}}}};
+  TestTalk* watcher = nullptr;
+  int made = 0;
+  std::string forbidden;  // a resource
+  std::function<void()> on_pod;
+};
+
+class PodMasterTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    pods::ManifestInput input = pods::test::wine_job();
+    pods::KubernetesOptions& options = pods::edit_kubernetes(input.spec);
+    options.agents = pods::AgentsBy::kImage;
+    options.agent_image = "hub/agent:1";
+    options.master.service_account = "gangrun-master";
+    options.master.keep = std::chrono::milliseconds(0);
+    const auto certificate = net::make_job_certificate("wine", std::chrono::hours(1));
+    ASSERT_TRUE(certificate.ok());
+    const pods::PodMasterConfig config =
+        pods::master_config_of(input, pods::test::wine_owner(), "alice",
+                               std::chrono::system_clock::now(), kSecret, *certificate);
+    const auto secret = pods::master_secret(input, config, pods::test::wine_owner());
+    ASSERT_TRUE(secret.ok()) << secret.error().message;
+    ASSERT_TRUE(base::make_folders(folder / "config", 0700).ok());
+    for (const auto& [key, value] : secret->at("data").items()) {
+      const std::string bytes = net::from_base64(value.get<std::string>()).value();
+      ASSERT_TRUE(base::write_private_file(folder / "config/" + key, bytes).ok());
+    }
+  }
+
+  // A master in this pod, from its start to its end.
+  int run(const std::string& pod, const std::string& uid) {
+    const PodMasterOptions options{
+        .config_folder = folder / "config",
+        .run_folder = folder / pod,
+        .port = free_port(),
+        .pod_name = pod,
+        .pod_uid = uid,
+        .pod_address = "127.0.0.1",
+        .make_client = [this](net::EventLoop& loop, base::Logger& logger) {
+          return Client::make(loop, logger, server.access, {});
+        }};
+    return wire::while_serving(server.loop, [&] {
+      const base::SystemClock clock;
+      return run_pod_master(options, clock, log);
+    });
+  }
+
+  base::TestFolder folder;
+  base::LogRecorder log;
+  Namespace server;
+};
+
+TEST_F(PodMasterTest, OneWhosePodIsGivenUpClaimsNothing) {
+  EXPECT_EQ(run("master-1", "u-of-an-earlier-pod"), 1);
+  server.pods["master-1"]["metadata"]["deletionTimestamp"] = "2026-01-31T12:00:30Z";
+  EXPECT_EQ(run("master-1", "u-master-1"), 1);
+  EXPECT_EQ(server.head().master, 0);
+}
+
+TEST_F(PodMasterTest, OneThatMayNotLeadSaysWhyInTheHead) {
+  server.forbidden = "events";
+  EXPECT_EQ(run("master-1", "u-master-1"), 1);
+  EXPECT_EQ(server.head().master, 0);
+  EXPECT_THAT(server.head().refusal, HasSubstr("list events"));
+}
+
+TEST_F(PodMasterTest, AJobThatIsToStopEndsAndItsRecordsSaySo) {
+  server.on_pod = [this] {
+    if (server.made == 1) {
+      server.change_head([](Head& head) { head.stop = records::StopWish{.by = "bob"}; });
+    }
+  };
+  EXPECT_EQ(run("master-1", "u-master-1"), 0) << testing::PrintToString(log.lines);
+  EXPECT_EQ(server.head().master, 1);
+  EXPECT_EQ(server.head().summary.state, "killed");
+  EXPECT_EQ(server.head().summary.user, "alice");
+  const auto end = records::end_in(records::records_key(kSecret), server.head());
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->state, job::JobState::kKilled);
+  EXPECT_THAT(server.task_pods(), IsEmpty());
+  // All of it goes at last, also where the pod goes on.
+  EXPECT_GE(server.owner["spec"]["activeDeadlineSeconds"].get<int>(), 24 * 3600);
+  // Another one would start nothing.
+  const int made = server.made;
+  EXPECT_EQ(run("master-1", "u-master-1"), 0);
+  EXPECT_EQ(server.made, made);
+  EXPECT_EQ(server.head().summary.state, "killed");
+}
+
+TEST_F(PodMasterTest, OneThatIsReplacedTouchesNothingAndTheNextOneGoesOn) {
+  server.on_pod = [this] {
+    if (server.made == 2) server.change_head([](Head& head) { head.master = 7; });
+  };
+  EXPECT_EQ(run("master-1", "u-master-1"), 1);
+  EXPECT_EQ(server.head().master, 7);
+  EXPECT_THAT(server.head().end, IsEmpty());
+  EXPECT_THAT(server.task_pods(), SizeIs(2));
+  EXPECT_TRUE(server.head().chains.contains("journal-000001"));
+  server.on_pod = [this] {
+    server.change_head([](Head& head) { head.stop = records::StopWish{.by = "bob"}; });
+  };
+  server.pods["master-2"] = {{"metadata", {{"name", "master-2"}, {"uid", "u-master-2"}}}};
+  EXPECT_EQ(run("master-2", "u-master-2"), 0) << testing::PrintToString(log.lines);
+  EXPECT_EQ(server.head().master, 8);
+  EXPECT_EQ(server.head().summary.state, "killed");
+  EXPECT_TRUE(server.head().chains.contains("journal-000002"));
+  EXPECT_THAT(server.task_pods(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace gangrun::kubernetes::node
