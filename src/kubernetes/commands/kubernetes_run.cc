@@ -122,7 +122,7 @@ Result<PodsPlan> plan_of(KubernetesLaunch launch, const client::RunOptions& opti
   where.name_space = access.name_space;
   if (!where.kubeconfig.empty())
     where.kubeconfig = client::in_folder(context.folder, where.kubeconfig);
-  plan.spec.timeouts = with_time_for_pods(plan.spec.timeouts, pods::has_agents(plan.spec));
+  plan.spec = pods::with_time_for_pods(std::move(plan.spec));
   pods.manifests = std::move(input);
   pods.access = std::move(access);
   GANGRUN_ASSIGN(plan.home, client::home_of(context));
@@ -199,12 +199,6 @@ Result<> take_digests(pods::ManifestInput& input, const client::RunOptions& opti
 
 }  // namespace
 
-job::Timeouts with_time_for_pods(job::Timeouts timeouts, bool has_agents) {
-  timeouts.roll_call += timeouts.allocation;
-  if (!has_agents) timeouts.roll_call += timeouts.hold;
-  return timeouts;
-}
-
 Result<pods::AgentPods> agent_pods(const job::JobSpec& spec, const client::Context& context) {
   if (pods::agents_by(spec) == pods::AgentsBy::kImage) {
     return pods::AgentPods{.source = pods::by_image(pods::kubernetes_of(spec).agent_image)};
@@ -270,7 +264,8 @@ client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunO
     if (!named.ok()) return refuse(named.error());
     if (plan->manifests.fetched) {
       return refuse(base::invalid_argument(
-          "files: they are too large for config maps, and with --detach nothing else brings them to "
+          "files: they are too large for config maps, and with --detach nothing else brings them "
+          "to "
           "the pods; put large files into the image or a volume, or run the job without --detach"));
     }
   }

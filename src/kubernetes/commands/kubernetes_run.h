@@ -36,11 +36,6 @@ base::Result<JobFiles> job_files(const job::JobSpec& spec, const client::Context
 // this very program, which are of its version, or the image that brings them.
 base::Result<pods::AgentPods> agent_pods(const job::JobSpec& spec, const client::Context& context);
 
-// The limits for a job's gang. While it takes a task to be in its roll call, the task's container
-// may still have to be started, image and all, which may take as long as an allocation. If there is
-// an agent in it, the gang has been told before that all have nodes; if not, it waits for them too.
-job::Timeouts with_time_for_pods(job::Timeouts timeouts, bool has_agents);
-
 // Starts the job as pods with its master in this very process, shows it and waits for its end; or
 // hands it to the cluster. With `dry_run` prints the manifests instead.
 client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunOptions& options,

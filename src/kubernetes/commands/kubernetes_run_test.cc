@@ -120,16 +120,6 @@ TEST_F(CarriedFolders, WhatIsNoFileIsNamed) {
   EXPECT_THAT(odd.error().message, HasSubstr("/a/pipe is a named pipe"));
 }
 
-TEST(TimeForPods, IsThatForNodesOnlyWhereNoAgentIsToReport) {
-  job::Timeouts asked;
-  asked.allocation = std::chrono::minutes(7);
-  asked.hold = std::chrono::minutes(3);
-  asked.roll_call = std::chrono::minutes(2);
-  EXPECT_EQ(with_time_for_pods(asked, true).roll_call, std::chrono::minutes(9));
-  EXPECT_EQ(with_time_for_pods(asked, false).roll_call, std::chrono::minutes(12));
-  EXPECT_EQ(with_time_for_pods(asked, true).allocation, asked.allocation);
-}
-
 // A plan is kept and sent on.
 TEST(DryRunOfADetachedJob, ShowsItsMasterAndNoSecret) {
   client::TestContext test;

@@ -280,7 +280,7 @@ Result<host::MadeTasks> PodMaster::make_tasks(const host::Ground& ground) {
                   .master_lost = master_lost()}});
   launcher_ = launcher.get();
   agents::AgentsOptions options;
-  options.launch = {.spec = config_.spec,
+  options.launch = {.spec = pods::with_time_for_pods(config_.spec),
                     .job_id = config_.job_id,
                     .secret = config_.secret,
                     .host = options_.pod_address,
@@ -307,7 +307,7 @@ host::JobMasterInput PodMaster::input() {
   far_results_.emplace(*place_, *head_);
   far_keys_.emplace(*place_, *head_);
   host::JobMasterInput input;
-  input.spec = config_.spec;
+  input.spec = pods::with_time_for_pods(config_.spec);
   input.job_id = config_.job_id;
   input.user = config_.user;
   input.secret = config_.secret;

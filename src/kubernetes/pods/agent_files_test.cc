@@ -23,8 +23,7 @@ constexpr std::uint64_t kMib = std::uint64_t{1} << 20U;
 
 ManifestInput job_with_large_file() {
   ManifestInput input = test::wine_job();
-  input.agents =
-      AgentPods{.source = by_config_maps(std::make_shared<const AgentParts>(test::small_parts()))};
+  input.agents = AgentPods{.source = by_config_maps(test::small_parts())};
   input.fetched = std::make_shared<const cluster::FetchedFiles>(
       cluster::FetchedFiles{{.name = "data/large", .path = "/home/ana/large", .size = 100 * kMib}});
   return input;

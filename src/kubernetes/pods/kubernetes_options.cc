@@ -313,4 +313,11 @@ const jobfile::Section& KubernetesOptions::section() {
   return kSection;
 }
 
+JobSpec with_time_for_pods(JobSpec job) {
+  job::Timeouts& timeouts = job.timeouts;
+  timeouts.roll_call += timeouts.allocation;
+  if (!has_agents(job)) timeouts.roll_call += timeouts.hold;
+  return job;
+}
+
 }  // namespace gangrun::kubernetes::pods

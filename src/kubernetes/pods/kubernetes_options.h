@@ -103,4 +103,9 @@ inline KubernetesOptions& edit_kubernetes(job::JobSpec& job) {
   return job.sections.edit<KubernetesOptions>();
 }
 
+// The job as its gang sees it. While it takes a task to be in its roll call, the task's container may
+// still have to be started, image and all, which may take as long as an allocation. If there is an
+// agent in it, the gang has been told before that all have nodes; if not, it waits for them too.
+job::JobSpec with_time_for_pods(job::JobSpec job);
+
 }  // namespace gangrun::kubernetes::pods
