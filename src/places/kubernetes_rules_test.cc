@@ -86,11 +86,6 @@ TEST(KubernetesRules, RefusesNamesThatItWouldRefuse) {
       {"master: {keep: 8d}", "kubernetes.master.keep: '8d' "},
       {"master: {gpus: 1}",
        "'gpus' is not a known key; allowed: service_account, memory, vcores, keep"},
-      {"journal: a",
-       "kubernetes.journal: 'a' is not the name of a volume; allowed: one of `volumes` of "
-       "`kubernetes`, which has none"},
-      {"volumes: [{name: state}], journal: stat",
-       "kubernetes.journal: 'stat' is not one of `volumes`; did you mean 'state'? allowed: state"},
       {"image_pull_secrets: ['']", "kubernetes.image_pull_secrets.0: is empty"},
       {"image_pull_policy: always",
        "kubernetes.image_pull_policy: 'always' is not when images are pulled; did you mean "

@@ -292,14 +292,6 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .default_words = "no account; memory by the number of tasks, `keep: 1h`",
         .schema = R"({"oneOf": [{"$ref": "#/$defs/kubernetes_master"}, {"type": "null"}]})",
     }),
-    section_field<&KubernetesOptions::journal>({
-        .key = "journal",
-        .about = "One of volumes on which a detached job's master keeps its records",
-        .allowed = "the name of a volume",
-        .reference = "the `name` of one of `volumes`, on which a detached job's master keeps its "
-                     "records and the tasks' outputs",
-        .default_words = "config maps of the namespace",
-    }),
 };
 
 }  // namespace

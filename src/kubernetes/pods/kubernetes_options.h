@@ -78,7 +78,6 @@ struct KubernetesOptions {
   int vcores_limit = 0;            // of each container; 0: none
   std::string helper_image;  // of the container that keeps a task's outputs; empty: the task's own
   MasterOptions master;
-  std::string journal;  // that one of `volumes` on which a master keeps its records; empty: none
 
   static constexpr std::string_view kKey = kKubernetes;
   static const jobfile::Section& section();
@@ -103,9 +102,9 @@ inline KubernetesOptions& edit_kubernetes(job::JobSpec& job) {
   return job.sections.edit<KubernetesOptions>();
 }
 
-// The job as its gang sees it. While it takes a task to be in its roll call, the task's container may
-// still have to be started, image and all, which may take as long as an allocation. If there is an
-// agent in it, the gang has been told before that all have nodes; if not, it waits for them too.
+// The job as its gang sees it. While it takes a task to be in its roll call, the task's container
+// may still have to be started, image and all, which may take as long as an allocation. If there is
+// an agent in it, the gang has been told before that all have nodes; if not, it waits for them too.
 job::JobSpec with_time_for_pods(job::JobSpec job);
 
 }  // namespace gangrun::kubernetes::pods

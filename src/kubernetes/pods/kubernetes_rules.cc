@@ -159,20 +159,8 @@ Found check_volumes(const KubernetesOptions& kubernetes) {
 }
 
 Found check_master(const KubernetesOptions& kubernetes) {
-  if (auto found = check_object_name(kubernetes.master.service_account, "a service account",
-                                     "kubernetes.master.service_account")) {
-    return found;
-  }
-  if (kubernetes.journal.empty()) return std::nullopt;
-  std::vector<std::string> names;
-  for (const Json& volume : kubernetes.volumes) names.push_back(volume["name"].get<std::string>());
-  if (names.empty()) {
-    return Problem{"kubernetes.journal",
-                   base::format("{} is not the name of a volume; allowed: one of `volumes` of "
-                                "`kubernetes`, which has none",
-                                in_quotes(kubernetes.journal))};
-  }
-  return check_one_of(kubernetes.journal, "one of `volumes`", names, "kubernetes.journal");
+  return check_object_name(kubernetes.master.service_account, "a service account",
+                           "kubernetes.master.service_account");
 }
 
 Found check_image_pulls(const KubernetesOptions& kubernetes) {

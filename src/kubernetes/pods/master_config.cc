@@ -47,12 +47,6 @@ Result<> KubernetesSpec::read(const Json& json, std::string_view key, job::JobSp
 }
 
 Result<std::string> config_text(const PodMasterConfig& config) {
-  if (const std::string& volume = kubernetes_of(config.spec).journal; !volume.empty()) {
-    return base::invalid_argument(base::format(
-        "kubernetes.journal: '{}': masters do not keep their records on a volume yet; allowed: "
-        "nothing, for config maps of the namespace",
-        volume));
-  }
   std::string text = base::dump_json(base::to_json(config));
   if (text.size() <= kMaxMasterConfigBytes) return text;
   return base::invalid_argument(base::format(

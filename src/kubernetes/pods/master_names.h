@@ -13,10 +13,9 @@ inline constexpr const char* kMasterLabel = "gangrun/master";
 // On the job's records: "head", or the name of a chain.
 inline constexpr const char* kRecordsLabel = "gangrun/records";
 inline constexpr const char* kMasterContainer = "master";
-// In the master's pod: its Secret, its own room on the node, and the volume that a job may name.
+// In the master's pod: its Secret, and its own room on the node.
 inline constexpr const char* kMasterConfigFolder = "/gangrun/master";
 inline constexpr const char* kMasterRunFolder = "/gangrun/run";
-inline constexpr const char* kMasterJournalFolder = "/gangrun/journal";
 // Keys of the Secret.
 inline constexpr const char* kMasterConfigKey = "config";
 inline constexpr const char* kMasterSecretKey = "secret";

@@ -101,8 +101,7 @@ Result<> MapResults::check_room(std::size_t bytes) const {
   }
   if (all <= kMaxResultsBytes) return {};
   return base::Error{Code::kResourceExhausted,
-                     base::format("the results of a job may have {} together in config maps; "
-                                  "`kubernetes.journal` names a volume that takes more",
+                     base::format("the results of a job may have {} together in config maps",
                                   base::size_text(kMaxResultsBytes))};
 }
 

@@ -188,8 +188,7 @@ Result<std::vector<Piece>> pieces_of(const RecordsKey& key, const std::string& j
   if (packed.size() + count * kSealBytes > limits.chain_bytes || bytes.size() > kMaxPartBytes) {
     return base::Error{Code::kResourceExhausted,
                        base::format("{} bytes, {} when compressed, are too many for the records {} "
-                                    "in config maps; `kubernetes.journal` names a volume that "
-                                    "takes more",
+                                    "in config maps",
                                     bytes.size(), packed.size(), chain)};
   }
   std::vector<Piece> pieces;

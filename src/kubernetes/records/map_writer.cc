@@ -23,8 +23,7 @@ std::string version_of(const Json& map) { return text_at(map, {"metadata", "reso
 
 base::Error too_long(const std::string& chain, std::size_t bytes) {
   return {Code::kResourceExhausted,
-          base::format("the records {} have no room in config maps, where they may have {} bytes; "
-                       "`kubernetes.journal` names a volume that takes more",
+          base::format("the records {} have no room in config maps, where they may have {} bytes",
                        chain, bytes)};
 }
 

@@ -99,7 +99,7 @@ TEST(MapWriter, RefusesWhatHasNoRoomAndGoesOn) {
   writing.append_and_wait("two");
   ASSERT_EQ(writing.failed.size(), 2U);
   EXPECT_EQ(writing.failed[0].code, base::Code::kResourceExhausted);
-  EXPECT_THAT(writing.failed[0].message, HasSubstr("`kubernetes.journal` names a volume"));
+  EXPECT_THAT(writing.failed[0].message, HasSubstr("in config maps"));
   EXPECT_EQ(writing.failed[1].code, base::Code::kResourceExhausted);
   EXPECT_THAT(writing.parts(), ElementsAre("one", large, "two"));
 }
