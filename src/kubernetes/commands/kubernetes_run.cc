@@ -151,14 +151,7 @@ Result<> check_by_server(const kubernetes::Access& access, const pods::Manifests
 void tell_of_pods(const pods::Manifests& manifests, const client::RunOptions& options,
                   client::Context& context) {
   context.console.error(pods::where_pods_work(manifests));
-  const job::JobSpec& spec = manifests.input().spec;
-  if (manifests.input().agents && options.detach) {
-    context.console.error(
-        base::format("{}. One more pod leads the job, with the service account '{}'",
-                     pods::way_of_agents(spec), pods::kubernetes_of(spec).master.service_account));
-    return;
-  }
-  context.console.error(pods::how_agents_come(manifests));
+  context.console.error(pods::how_agents_come(manifests, options.detach));
   const std::string files = pods::how_files_come(manifests.input());
   if (!files.empty()) context.console.error(files);
   if (manifests.input().agents) return;

@@ -87,8 +87,9 @@ AgentSource by_config_maps(AgentParts parts) {
           .maps = maps,
           .needs = base::format(
               ": gangrun-{}-*, {} of at most 1 MiB, which all jobs with this version share and "
-              "which go with the last of them. One more pod relays to this client",
-              maps->digest(), maps->map_count())};
+              "which go with the last of them",
+              maps->digest(), maps->map_count()),
+          .relay_words = "One more pod relays to this client"};
 }
 
 AgentSource by_image(const std::string& image) {
@@ -107,8 +108,8 @@ AgentSource by_image(const std::string& image) {
           .task = {{"command", Json::array({base::format("{}/{}", kAgentFolder, kProgram)})}},
           .relay = {{"image", image}, {"command", Json::array({kProgramOfImage})}},
           .copier = copier,
-          .needs =
-              "; it has to be of this version. One more pod, of that image, relays to this client"};
+          .needs = "; it has to be of this version",
+          .relay_words = "One more pod, of that image, relays to this client"};
 }
 
 Json agent_secret(const ManifestInput& input, const AgentPods& agents, const Owner& owner) {

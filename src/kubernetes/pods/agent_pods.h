@@ -38,7 +38,10 @@ struct AgentSource {
   // A container that comes before those and fills the volume.
   std::optional<base::Json> copier{};
   std::shared_ptr<const AgentParts> maps{};  // that are made first; null: none
-  std::string needs{};                       // the end of a sentence, for users
+  // The end of a sentence, for users, and what there is beside the tasks' pods where the client is
+  // the master.
+  std::string needs{};
+  std::string relay_words{};
 };
 AgentSource by_config_maps(AgentParts parts);
 AgentSource by_image(const std::string& image);

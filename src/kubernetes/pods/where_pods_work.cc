@@ -66,10 +66,17 @@ std::string way_of_agents(const job::JobSpec& spec) {
       own.agent_image, own.agents ? why : "kubernetes.agent_image is given");
 }
 
-std::string how_agents_come(const Manifests& manifests) {
-  const std::string way = way_of_agents(manifests.input().spec);
+std::string how_agents_come(const Manifests& manifests, bool is_detached) {
+  const job::JobSpec& spec = manifests.input().spec;
+  const std::string way = way_of_agents(spec);
   const auto& agents = manifests.input().agents;
-  return agents ? way + agents->source.needs : way;
+  if (!agents) return way;
+  const AgentSource& source = agents->source;
+  return base::format(
+      "{}{}. {}", way, source.needs,
+      is_detached ? base::format("One more pod leads the job, with the service account '{}'",
+                                 kubernetes_of(spec).master.service_account)
+                  : source.relay_words);
 }
 
 std::string when_pods_begin(const Manifests& manifests) {

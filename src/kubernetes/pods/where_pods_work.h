@@ -15,8 +15,8 @@ std::string where_pods_work(const Manifests& manifests);
 std::string what_pods_lack();
 // How agents come into them, and why so.
 std::string way_of_agents(const job::JobSpec& spec);
-// The same, and what that takes.
-std::string how_agents_come(const Manifests& manifests);
+// The same, and what that takes: with `is_detached`, a master in a pod.
+std::string how_agents_come(const Manifests& manifests, bool is_detached = false);
 
 // Says that some may run while others have no node, and are ended again; empty: their scheduler
 // places them all or none.

@@ -69,6 +69,14 @@ TEST(HowAgentsCome, SaysWhyToo) {
             "an agent runs beside each command, which a container of the image a:1 brings "
             "(kubernetes.agent_image is given); it has to be of this version. One more pod, of "
             "that image, relays to this client");
+  ManifestInput detached = test::wine_job();
+  edit_kubernetes(detached.spec).agent_image = "a:1";
+  edit_kubernetes(detached.spec).master.service_account = "leader";
+  detached.agents = AgentPods{.source = by_image("a:1")};
+  EXPECT_THAT(
+      how_agents_come(Manifests::make(std::move(detached)).value(), true),
+      testing::EndsWith("it has to be of this version. One more pod leads the job, with the "
+                        "service account 'leader'"));
   EXPECT_THAT(words(AgentsBy::kImage, "a:1"), testing::HasSubstr("(kubernetes.agents: image)"));
   EXPECT_EQ(words(AgentsBy::kNone, "a:1"),
             "no agent runs beside the commands (kubernetes.agents: none)");
