@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "job/described.h"
+#include "job/units.h"
 #include "jobfile/plan_json.h"
 #include "kubernetes/pods/kubernetes_options.h"
 
@@ -59,6 +60,11 @@ Result<> RecordedSpec::read(const base::Json& json, std::string_view key, job::J
 }
 
 Result<> write_cluster_record(const std::string& home, const ClusterRecord& record) {
+  // Whoever may make config maps in a namespace can give a job any id.
+  if (!may_be_id(record.id)) {
+    return base::Error{base::Code::kDataLoss,
+                       base::format("{} is no id of a job", job::in_quotes(record.id))};
+  }
   GANGRUN_TRY(base::make_folders(folder_of(home), 0700));
   return base::write_file_atomically(file_of(home, record.id),
                                      base::dump_json_indented(base::to_json(record)) + "\n", 0600);

@@ -93,6 +93,15 @@ TEST_F(ClusterRecords, AreMeantByTheBeginningOfOneId) {
   EXPECT_EQ(recorded_id(home, "../kubernetes/beer-1"), std::nullopt);
 }
 
+TEST_F(ClusterRecords, HaveIdsThatLeadNowhereElse) {
+  for (const char* id : {"", "..", ".wine", "../wine", "a/b"}) {
+    EXPECT_EQ(write_cluster_record(home, record_of(id, "2026-01-31T12:00:00Z")).error().code,
+              base::Code::kDataLoss)
+        << id;
+  }
+  EXPECT_TRUE(list_cluster_records(home)->empty());
+}
+
 TEST_F(ClusterRecords, AreRemovedOnce) {
   write("wine-1");
   EXPECT_TRUE(remove_cluster_record(home, "wine-1").ok());

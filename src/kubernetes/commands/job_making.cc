@@ -10,12 +10,8 @@
 
 namespace gangrun::kubernetes::commands {
 
-namespace {
-
 using base::Json;
 using base::Result;
-
-}  // namespace
 
 JobMaking::JobMaking(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,
                      Plan plan, Callbacks callbacks)
@@ -141,6 +137,7 @@ void JobMaking::on_switched_on(const ApiAnswer& answer) {
 
 void JobMaking::renew() {
   renew_timer_ = loop_.after(plan_.renewal, [this] { renew(); });
+  if (std::exchange(is_renewing_, true)) return;
   Json body = {
       {"spec", {{"activeDeadlineSeconds", clock_.deadline_seconds(plan_.lease, loop_.now())}}}};
   errands_.ask(patch_of_owner(std::move(body)),

@@ -84,7 +84,8 @@ Result<cluster::ListedJob> JobsInCluster::listed(const Json& config_map, const C
   auto record = read_cluster_record(here_.home, head.job);
   if (!record.ok()) return unreadable_head(config_map, record.error());
   if (!*record) {
-    GANGRUN_TRY(write_cluster_record(here_.home, record_of_head(config_map, head, at)));
+    const auto noted = write_cluster_record(here_.home, record_of_head(config_map, head, at));
+    if (!noted.ok()) return unreadable_head(config_map, noted.error());
     return cluster::ListedJob{summary_of(head, here_.clock.wall_now())};
   }
   if (!(*record)->secret.empty() && !head.end.empty()) {
@@ -137,6 +138,14 @@ Result<ClusterRecord> JobsInCluster::look_for(const std::string& name_space,
   }
   GANGRUN_ASSIGN(const records::ReadHead read, records::head_in(heads.front()));
   ClusterRecord record = record_of_head(heads.front(), read.head, at);
+  // The record of a job that was submitted from here stays, whoever else uses its id.
+  GANGRUN_ASSIGN(const auto kept, read_cluster_record(here_.home, record.id));
+  if (kept && !kept->secret.empty()) {
+    return base::Error{base::Code::kFailedPrecondition,
+                       base::format("{} was submitted from here to the namespace {}; another job "
+                                    "has its id in {}",
+                                    record.id, kept->name_space, name_space)};
+  }
   GANGRUN_TRY(write_cluster_record(here_.home, record));
   return record;
 }

@@ -74,6 +74,25 @@ TEST_F(JobsInClusterTest, ANewerHeadIsNamed) {
   EXPECT_THAT(jobs->at(0).unreadable, HasSubstr("a newer gangrun"));
 }
 
+TEST_F(JobsInClusterTest, AnIdThatIsNoNameOfAFileIsTold) {
+  lab.put(running_head());
+  lab.heads.begin()->second["data"] = records::head_map({}, running_head("../tea")).at("data");
+  const auto jobs = JobsInCluster(lab.here()).list();
+  ASSERT_TRUE(jobs.ok()) << jobs.error().message;
+  EXPECT_THAT(jobs->at(0).unreadable, HasSubstr("'../tea' is no id of a job"));
+}
+
+TEST_F(JobsInClusterTest, AnotherJobWithItsIdDoesNotTakeTheRecordOfOneFromHere) {
+  ClusterRecord own = lab.record();
+  own.name_space = "elsewhere";
+  lab.remember(own);
+  lab.put(running_head());
+  const auto found = JobsInCluster(lab.here()).find_job(base::format("lab/{}", kWine));
+  EXPECT_EQ(found.error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(lab.remembered()->name_space, "elsewhere");
+  EXPECT_FALSE(lab.remembered()->secret.empty());
+}
+
 TEST_F(JobsInClusterTest, OneIsFoundByNamespaceAndId) {
   lab.put(ended_head(succeeded()));
   EXPECT_TRUE(is_in_cluster(lab.folder.path(), base::format("lab/{}", kWine)));

@@ -162,7 +162,8 @@ Result<PodMasterJob::Looked> PodMasterJob::without_master(const records::Head& h
   if (status.tasks.empty() && !record_.spec.tasks.empty()) add_tasks(status, record_.spec);
   const std::string pod = words_of_master(*way, record_);
   status.waiting_for =
-      base::format("a master that answers ({}{}{})", why.message, pod.empty() ? "" : "; ", pod);
+      base::format("a master that answers ({}{}{})",
+                   head.refusal.empty() ? why.message : head.refusal, pod.empty() ? "" : "; ", pod);
   set_moments(status, here_.clock.wall_now());
   return Looked{std::move(status)};
 }
@@ -305,9 +306,12 @@ Result<> PodMasterJob::stop(bool at_once, const std::string& by) {
   const base::Instant limit = here_.clock.now() + here_.next_master;
   for (bool is_wished = false;; is_wished = true) {
     auto read = head();
-    if (!read.ok() && read.error().code == base::Code::kNotFound) return ended_already(record_.id);
-    if (!read.ok()) return read.error();
-    if (is_over(read->head)) return ended_already(record_.id);
+    const bool is_gone = !read.ok() && read.error().code == base::Code::kNotFound;
+    if (!read.ok() && !is_gone) return read.error();
+    // A master that found the wish may have ended the job by now.
+    if (is_gone || is_over(read->head)) {
+      return is_wished ? Result<>() : ended_already(record_.id);
+    }
     pod_ = read->head.address ? read->head.pod_name : "";
     const Result<> asked =
         pod_.empty() ? Result<>(base::unavailable("it has no master")) : ask_to_stop();

@@ -102,6 +102,20 @@ TEST_F(PodMasterJobTest, AStopThatNoMasterTakesIsWishedForAndThenAllGoes) {
   EXPECT_EQ(one.status()->state, job::JobState::kKilled);
 }
 
+TEST_F(PodMasterJobTest, AStopThatTheNextMasterFoundInTheHeadIsDone) {
+  lab.put(running_head());
+  lab.remember(lab.record());
+  lab.on_request = [&](TestTalk& talk) {
+    const bool is_wish = talk.method == "PATCH";
+    lab.serve(talk);
+    if (is_wish) lab.put(ended_head(succeeded()));
+  };
+  auto one = job();
+  const auto stopped = one.stop(false, "gangrun kill by alice");
+  EXPECT_TRUE(stopped.ok()) << stopped.error().message;
+  EXPECT_EQ(count("DELETE " + owner), 0);
+}
+
 TEST_F(PodMasterJobTest, OneThatNeverHadAMasterEndsAtOnce) {
   records::Head head = running_head();
   head.master = 0;

@@ -121,6 +121,7 @@ class PodMaster final : public master::Listener {
   Result<> finish_again();
   // `kept`: for so long what the master keeps is there yet.
   Result<> close(const job::JobStatus& status, std::optional<std::chrono::milliseconds> kept);
+  void release(std::chrono::milliseconds kept);
   void on_stop(const records::StopWish& wish);
   [[nodiscard]] bool is_over() const { return told_to_end_ || deposed_; }
   [[nodiscard]] std::string in_run_folder(const char* name) const {
@@ -365,8 +366,8 @@ Result<bool> PodMaster::begin() {
                             clock_.now() + kStepTimeout);
   }));
   GANGRUN_TRY(take_office());
-  GANGRUN_TRY(fetch_past());
   if (claimed_.end.empty()) {
+    GANGRUN_TRY(fetch_past());
     GANGRUN_ASSIGN(master_, host::JobMaster::create(loop_, clock_, logger_, input(), *this));
   }
   if (master_ == nullptr || master_->has_verdict()) {
@@ -412,16 +413,19 @@ Result<> PodMaster::wait() {
 // The job's records say how it ended, and go with the rest of it at last.
 Result<> PodMaster::close(const job::JobStatus& status,
                           std::optional<std::chrono::milliseconds> kept) {
-  const auto is_over = [this] { return this->is_over(); };
   const auto until = kept ? std::optional<base::WallTime>(clock_.wall_now() + *kept) : std::nullopt;
   GANGRUN_TRY(write_end(*place_, *head_, status,
-                        summary_of(config_.spec, status, config_.user, until), is_over));
-  note("the records of keys are still there", remove_keys(*place_, *head_, is_over));
-  note("the job's time on the cluster cannot be limited",
-       limit_owner(*place_, clock_,
-                   kept.value_or(std::chrono::milliseconds(0)) + pods::kKeptAfterEnd,
-                   clock_.now() + kStepTimeout));
+                        summary_of(config_.spec, status, config_.user, until),
+                        [this] { return is_over(); }));
+  release(kept.value_or(std::chrono::milliseconds(0)));
   return {};
+}
+
+void PodMaster::release(std::chrono::milliseconds kept) {
+  note("the records of keys are still there",
+       remove_keys(*place_, *head_, [this] { return is_over(); }));
+  note("the job's time on the cluster cannot be limited",
+       limit_owner(*place_, clock_, kept + pods::kKeptAfterEnd, clock_.now() + kStepTimeout));
 }
 
 // An earlier master has come to the job's end, and not to the end of its own work. What it kept was
@@ -437,7 +441,7 @@ Result<> PodMaster::finish_again() {
                         clock_.now() + kPodsRemoval);
   note("some pods of tasks are still there",
        removed.value_or(base::deadline_exceeded("the API server does not say that they are gone")));
-  if (!claimed_.end.empty()) return {};
+  if (!claimed_.end.empty()) return release({}), Result<>();
   GANGRUN_ASSIGN(const auto left,
                  journal::left_behind(in_run_folder("journal"), clock_.now(), clock_.wall_now()));
   if (!left) return base::Error{base::Code::kDataLoss, "the journal has a verdict and no job"};
