@@ -295,7 +295,7 @@ class Run:
         status = stream.exit_status or _program.FAILED
         if status < 0 and self._id:
             said = f"the program gangrun, which watched {self._id}, was killed by {signal.Signals(-status).name}"
-            if self._on in _places.LED_FROM_HERE:
+            if self._owned and self._on in _places.LED_FROM_HERE:
                 return errors.JobLost(f"{said}, and the job with it", self._status)
             return errors.CommandFailed(f"{said}; whether the job goes on, gangrun.attach('{self._id}') tells")
         try:
@@ -468,10 +468,10 @@ def attach(job_id: str, on: Optional[str] = None, *, on_status: Optional[Callabl
            client_env: Optional[Mapping[str, str]] = None) -> Run:
     """Return a Run for an existing job, whoever started it. The job keeps running when this process exits.
 
-    `on` is "local" or "yarn"; by default the form of the id decides. The callbacks are called during `wait`.
-    Raises NoSuchJob if there is no such job.
+    `on` is "local", "yarn" or "kubernetes"; by default the form of the id decides, of which "NAMESPACE/ID" is for a job in a
+    cluster. The callbacks are called during `wait`. Raises NoSuchJob if there is no such job.
     """
-    place = on or ("yarn" if job_id.startswith("application_") else "local")
+    place = on or ("yarn" if job_id.startswith("application_") else "kubernetes" if "/" in job_id else "local")
     found = Run(on=place, env=client_env or {}, owned=False, on_status=on_status, on_line=on_line)
     found._id = job_id
     found._id = found.status()["id"]

@@ -25,11 +25,9 @@ namespace gangrun::agent {
 
 namespace {
 
-// The time that the last kill may take before the agent goes all the same, and its guardian goes
-// on.
+// The last kill may take so long before the agent goes all the same, and its guardian goes on.
 constexpr std::chrono::seconds kLeaveDeadline(5);
-// Names the token file of a container, which is the agent's own copy without what is not the
-// task's.
+// The variable of a container's token file: a copy of the agent's without what is not the task's.
 constexpr const char* kTokenFileVariable = "HADOOP_TOKEN_FILE_LOCATION";
 constexpr const char* kLoopback = "127.0.0.1";
 constexpr const char* kAllAddresses = "::";
@@ -83,9 +81,7 @@ void Agent::on_ask(const wire::AskMessage& question) {
     }
     if (session_) session_->answer(answer);
   };
-  if (question.kind == process::kStacks) {
-    return stacks_.look(question.limit, question.about, reply);
-  }
+  if (question.kind == process::kStacks) return stacks_.look(question.limit, question.about, reply);
   if (question.kind == wire::kControlKind) return reply(control_answer());
   if (question.kind == cluster::kNotice) return reply(on_notice(question.about));
   if (question.kind == wire::kTokensKind) return reply(on_tokens(question.about));

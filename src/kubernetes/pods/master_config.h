@@ -50,7 +50,8 @@ struct CarriedOutline {
 };
 
 // Everything that the master of a job must know when it runs in a pod. The Secret that the client
-// makes has it, and only the master's pod has that.
+// makes has it, and only the master's pod has that. Names that a job has instead of ours are not in
+// it: only tf-spawner's jobs have them, and those are led by their client.
 struct PodMasterConfig {
   job::JobSpec spec;
   std::string job_id;
