@@ -54,6 +54,17 @@ TEST_F(PodMasterJobTest, BetweenTwoMastersItsTasksAreThereAndItSaysWhatItWaitsFo
   EXPECT_FALSE(lab.remembered()->has_settled);
 }
 
+TEST_F(PodMasterJobTest, WhyTheNextMasterCannotLeadIsTold) {
+  records::Head head = running_head();
+  head.refusal = "it may not list events";
+  lab.put(head);
+  lab.remember(lab.record());
+  auto one = job();
+  const auto status = one.status();
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_THAT(status->waiting_for, HasSubstr("a master that answers (it may not list events; "));
+}
+
 TEST_F(PodMasterJobTest, IsLostWhereTheClusterMakesNoFurtherMaster) {
   lab.put(running_head());
   lab.owners.begin()->second["status"] = {
