@@ -62,7 +62,7 @@ TEST(GangWithoutALostTask, RestartsTogetherAndBlamesNobody) {
 TEST(GangWithoutALostTask, DoesTheSameInTheOtherScopes) {
   for (const auto scope : {job::RestartScope::kGang, job::RestartScope::kNone}) {
     Driver driver = running(workers(3, 0, scope));
-    EXPECT_EQ(driver.agent_ended(kWorker1, false), "warn; allocate w1#2; stop w0 w2");
+    EXPECT_EQ(driver.agent_ended(kWorker1, false), "warn; stop w0; allocate w1#2; stop w2");
     EXPECT_EQ(driver.exited(kWorker0, 1), "");
     EXPECT_EQ(driver.exited(kWorker2, 1), "");
     EXPECT_EQ(driver.reported(kWorker1), "publish 2; start@2 w0#2 w1#2 w2#2");

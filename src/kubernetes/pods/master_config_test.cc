@@ -86,7 +86,8 @@ TEST(MountedParts, AreThoseOfTheVolume) {
   const AgentParts parts = test::small_parts();
   const base::TestFolder folder;
   for (std::size_t i = 0; i < parts.map_count(); ++i) {
-    for (const auto& [key, value] : parts.map(i, "lab", {})["binaryData"].items()) {
+    const base::Json map = parts.map(i, "lab", {});
+    for (const auto& [key, value] : map.at("binaryData").items()) {
       ASSERT_TRUE(
           base::write_private_file(folder / key, *net::from_base64(value.get<std::string>())).ok());
     }
