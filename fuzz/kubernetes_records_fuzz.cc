@@ -78,7 +78,7 @@ std::vector<base::Json> with_sealed(const RecordsKey& key, const std::vector<bas
   return all;
 }
 
-// What is sealed here is read there.
+// The parser reads what is sealed here.
 bool is_read(const RecordsKey& key) {
   const base::Json map = {
       {"binaryData", {{"00001.000.end", sealed(key, "00001.000.end", zipped("part"))}}}};

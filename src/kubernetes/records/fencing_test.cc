@@ -187,7 +187,7 @@ class Master {
   [[nodiscard]] int told_tasks() const { return told_tasks_; }
   [[nodiscard]] bool is_done() const { return has_all_ && acknowledged_ == parts_.size(); }
   [[nodiscard]] bool is_deposed() const { return is_deposed_; }
-  // Empty, or why a part was acknowledged that is none of those to come.
+  // Empty, or how parts were acknowledged out of their order, or refused.
   [[nodiscard]] const std::string& fault() const { return fault_; }
   void look() {
     keeper_.look([] {});
