@@ -26,7 +26,7 @@ namespace {
 using base::Json;
 using test::RecordStore;
 
-constexpr unsigned kSeeds = 60;         // each one takes 30 ms with sanitizers
+constexpr unsigned kSeeds = 50;         // with sanitizers each takes 20 ms or more
 constexpr unsigned kWorldsAtOnce = 16;  // they wait half of their time
 constexpr ChainLimits kFewBytes{.map_bytes = 500, .map_keys = 5, .chain_bytes = 1 << 20U};
 constexpr std::chrono::seconds kPatience{60};
