@@ -230,7 +230,6 @@ TEST_F(PodMasterTest, OneThatIsReplacedTouchesNothingAndTheNextOneGoesOn) {
   EXPECT_EQ(server.head().master, 7);
   EXPECT_THAT(server.head().end, IsEmpty());
   EXPECT_THAT(server.task_pods(), SizeIs(2));
-  EXPECT_TRUE(server.head().chains.contains("journal-000001"));
   server.on_pod = [this] {
     server.change_head([](Head& head) { head.stop = records::StopWish{.by = "bob"}; });
   };
@@ -238,7 +237,8 @@ TEST_F(PodMasterTest, OneThatIsReplacedTouchesNothingAndTheNextOneGoesOn) {
   EXPECT_EQ(run("master-2", "u-master-2"), 0) << testing::PrintToString(log.lines);
   EXPECT_EQ(server.head().master, 8);
   EXPECT_EQ(server.head().summary.state, "killed");
-  EXPECT_TRUE(server.head().chains.contains("journal-000002"));
+  // The first one had recorded nothing that counts.
+  EXPECT_TRUE(server.head().chains.contains("journal-000001"));
   EXPECT_THAT(server.task_pods(), IsEmpty());
 }
 

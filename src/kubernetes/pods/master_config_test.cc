@@ -67,7 +67,7 @@ TEST(PodMasterConfig, ComesBackFromItsFolder) {
 TEST(PodMasterConfig, ATextThatNoSecretCanHoldIsRefused) {
   PodMasterConfig config = config_of_job();
   config.spec.command.words.emplace_back(kMaxMasterConfigBytes, 'x');
-  EXPECT_THAT(config_text(config).error().message, HasSubstr("900.0 KiB"));
+  EXPECT_THAT(config_text(config).error().message, HasSubstr("900 KiB"));
 }
 
 // The master has none of the files' bytes.

@@ -29,8 +29,8 @@ TEST(PodManifest, RunsTheCommandInItsImage) {
       "metadata": {
         "name": "wine-20260131-120000-3fa1-worker-1", "namespace": "lab",
         "labels": {"gangrun/job": "wine-20260131-120000-3fa1",
-                   "app.kubernetes.io/managed-by": "gangrun", "gangrun/task": "worker-1",
-                   "gangrun/type": "worker", "gangrun/attempt": "3"},
+                   "app.kubernetes.io/managed-by": "gangrun", "gangrun/attempt": "3",
+                   "gangrun/task": "worker-1", "gangrun/type": "worker"},
         "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job",
                              "name": "wine-20260131-120000-3fa1-owner", "uid": "u-1",
                              "controller": false, "blockOwnerDeletion": false}]},

@@ -225,6 +225,7 @@ void MapWriter::look_at_map(std::function<void(const Json& map)> then) {
 }
 
 void MapWriter::written(std::string version) {
+  if (!head_.is_in_office()) return;
   version_ = std::move(version);
   map_bytes_ += batch_.bytes;
   map_keys_ += batch_.values.size();
