@@ -24,7 +24,7 @@ const job::TaskId kWorker{"worker", 0};
 const job::TaskId kOther{"worker", 1};
 constexpr std::int64_t kRoom = 4096;
 
-// In base64, which is not decoded here: it is much.
+// In hexadecimal digits, which are not decoded here: they are many.
 const std::string& text_of_piece(const base::Json& part) {
   return part.at("pieces").at(0).at("bytes").get_ref<const std::string&>();
 }
@@ -218,7 +218,7 @@ TEST_F(FileSourceTest, ManyAgentsAreServedEachWithItsShareOfTheRoom) {
       loop_, std::make_shared<const cluster::FetchedFiles>(files_), base::Duration(0),
       FileSource::Callbacks{.answer =
                                 [&sizes](const auto&, const wire::AnswerMessage& answer) {
-                                  sizes.push_back(text_of_piece(answer.said).size() / 4 * 3);
+                                  sizes.push_back(text_of_piece(answer.said).size() / 2);
                                 },
                             .on_progress = [](const auto&) {},
                             .on_complete = [](const auto&) {},
