@@ -36,9 +36,12 @@ std::string allowed_by(const FieldInfo& info) {
 
 Found check_duration_in(const FieldInfo& info, std::int64_t value, const std::string& path) {
   if (value >= info.min && value <= most_of(info)) return std::nullopt;
-  return Problem{path, base::format("'{}' is not allowed; allowed: {} 0 s, at most 365 d",
-                                    job::duration_text(std::chrono::milliseconds(value)),
-                                    info.min == 0 ? "at least" : "more than")};
+  return Problem{
+      path, base::format(
+                "'{}' is not allowed; allowed: {} 0 s, at most {}",
+                job::duration_text(std::chrono::milliseconds(value)),
+                info.min == 0 ? "at least" : "more than",
+                info.max == 0 ? "365 d" : job::duration_text(std::chrono::milliseconds(info.max)))};
 }
 
 Found check_memory_in(const FieldInfo& info, std::int64_t mib, const std::string& path) {

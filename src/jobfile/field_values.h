@@ -68,12 +68,15 @@ constexpr auto own_field(FieldInfo info) {
   return own_field_at<Owner, field_detail::Member<kFirst, kRest...>, kRead, kWrite>(info);
 }
 
-// A map with rows of the same owner.
+// A map with rows of the same owner. Without any of them it is not written.
 template <typename Owner, FieldRows<Owner> (*kRows)()>
 constexpr FieldRow<Owner> map_field(FieldInfo info) {
   return own_field<Owner>(
       info, [](const Field& field, Owner& owner) { return read_fields(field, kRows(), owner); },
-      [](const Owner& owner, job::PlanForm form) { return json_of_fields(kRows(), owner, form); });
+      [](const Owner& owner, job::PlanForm form) {
+        base::Json json = json_of_fields(kRows(), owner, form);
+        return json.empty() ? base::Json() : json;
+      });
 }
 
 }  // namespace gangrun::jobfile

@@ -46,7 +46,6 @@ TEST(KubernetesRules, TakesNamesAsKubernetesHasThem) {
            "agents: config_maps",
            "pod: {apiVersion: v1, kind: Pod, metadata: {}, spec: {containers: []}}",
            "master: {service_account: leader, memory: 512 MiB, vcores: 2, keep: 0}",
-           "volumes: [{name: a}, {name: b}], journal: b",
        }) {
     EXPECT_EQ(kubernetes_rules_error(with_options(options)), "") << options;
   }
@@ -83,7 +82,8 @@ TEST(KubernetesRules, RefusesNamesThatItWouldRefuse) {
       {"volume_mounts: [{name: a}]", "kubernetes.volume_mounts.0: has no mountPath"},
       {"master: {service_account: a_b}",
        "kubernetes.master.service_account: 'a_b' is not the name of a service account; allowed: "},
-      {"master: {keep: 8d}", "kubernetes.master.keep: '8d' "},
+      {"master: {keep: 8d}",
+       "kubernetes.master.keep: '192 h' is not allowed; allowed: at least 0 s, at most 168 h"},
       {"master: {gpus: 1}",
        "'gpus' is not a known key; allowed: service_account, memory, vcores, keep"},
       {"image_pull_secrets: ['']", "kubernetes.image_pull_secrets.0: is empty"},

@@ -45,7 +45,7 @@ TEST(DetachedAgents, MayHaveWhatAMasterDoes) {
   spec.zookeeper.reset();
   pods::edit_kubernetes(spec).agents = pods::AgentsBy::kNone;
   EXPECT_THAT(check_detached(options, spec).error().message,
-              HasSubstr("timeouts.hold: 7 s is not"));
+              HasSubstr("timeouts.hold: 7.0 s is not"));
 }
 
 // The error is bad input, and what helps can be piped into kubectl.

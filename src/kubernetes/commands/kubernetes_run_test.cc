@@ -146,7 +146,7 @@ users: [{name: u, user: {}}]
             client::ExitStatus::kSuccess)
       << test.err();
   EXPECT_THAT(test.out(), HasSubstr("serviceAccountName: leader\n"));
-  EXPECT_THAT(test.out(), HasSubstr("  config: (hidden)\n"));
+  EXPECT_THAT(test.out(), HasSubstr("  config: \"(hidden)\"\n"));
   EXPECT_THAT(test.out(), testing::Not(HasSubstr("ownerReferences")));
   EXPECT_THAT(test.err(), HasSubstr("One more pod leads the job, with the service account"));
 }

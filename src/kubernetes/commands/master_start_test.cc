@@ -36,7 +36,9 @@ TEST(MasterStart, TellsWhatItWaitsFor) {
   const Json running = pod_with({{"running", {{"startedAt", "2026-01-31T12:00:00Z"}}}});
   EXPECT_EQ(master_start(none, {running}, "").words,
             "its pod wine-master-x runs, and has not taken the job yet");
-  const Json ended = pod_with({{"terminated", {{"exitCode", 1}, {"message", "no journal"}}}});
+  const Json ended = pod_with(
+      {{"terminated",
+        {{"exitCode", 1}, {"message", "no journal"}, {"startedAt", "2026-01-31T12:00:00Z"}}}});
   EXPECT_EQ(master_start(none, {ended}, "").words,
             "its container in the pod wine-master-x ended with status 1, and is started again: "
             "\"no journal\"");
