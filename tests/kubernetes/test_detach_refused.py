@@ -37,7 +37,7 @@ def test_the_printed_role_is_all_that_is_missing(jobs):
     job = done.stdout.strip()
     waited = jobs.order("wait", job)
     assert waited.returncode == 0, waited.stdout + waited.stderr
-    assert jobs.order("rm", job).returncode == 0
+    assert jobs.order("rm", "--yes", job).returncode == 0
 
 
 def test_an_account_without_rights_is_refused_before_anything_is_made(jobs):
