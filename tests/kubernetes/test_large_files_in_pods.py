@@ -32,6 +32,7 @@ def test_a_large_file_reaches_two_pods_and_no_config_map(jobs):
     jobs.write("small", "s")
     shows = ("sh", "-c", "sha256sum data/large.bin; stat -c %a data/large.bin small; tail -f /dev/null & wait")
     with jobs.running(*AGENTS, "-r", "worker:2", "-f", "data", "-f", "small", "--", *shows) as client:
+        wait_until(lambda: jobs.status("last"), "the job")
         wait_until(lambda: sum(line.endswith("| 444") for line in jobs.lines()) == 4, lambda: f"two modes of two tasks: {jobs.lines()}", 120)
         assert config_map_bytes(jobs) < MIB, "nothing of it is in the cluster"
         assert jobs.order("kill", "last").returncode == 0
