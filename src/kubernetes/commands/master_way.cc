@@ -11,6 +11,8 @@ namespace {
 
 // The question keeps its own limit; its end comes to the loop a moment later.
 constexpr base::Duration kAnswerSlack = base::seconds(1);
+// The reason why a way broke comes after the end of the connection.
+constexpr base::Duration kReasonLimit = std::chrono::milliseconds(200);
 
 }  // namespace
 
@@ -32,9 +34,12 @@ void MasterWay::wait(const std::function<bool()>& done, base::Instant deadline) 
   (void)loop_.run_until(done, deadline + kAnswerSlack);
 }
 
-base::Error MasterWay::explained(base::Error error) const {
+base::Error MasterWay::explained(base::Error error) {
   const bool is_silence =
       error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded;
+  if (is_silence) {
+    (void)loop_.run_until([this] { return broken_.has_value(); }, loop_.now() + kReasonLimit);
+  }
   // All else follows from a way that broke.
   if (broken_) return base::unavailable(base::format("its master: {}", broken_->message));
   return is_silence ? base::unavailable(base::format("its master: {}", error.message)) : error;

@@ -35,7 +35,7 @@ class MasterWay {
   base::Result<net::Endpoint> aim(const std::string& pod, const std::string& fingerprint);
   void wait(const std::function<bool()>& done, base::Instant deadline);
   // The error with what is known of the way.
-  [[nodiscard]] base::Error explained(base::Error error) const;
+  [[nodiscard]] base::Error explained(base::Error error);
 
   net::EventLoop& loop_;
   std::optional<base::Error> broken_;
