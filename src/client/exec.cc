@@ -52,7 +52,7 @@ base::Result<job::TaskId> task_of(const job::JobStatus& status, const std::strin
                                                status.tasks.size(), first_tasks(status)));
   }
   GANGRUN_ASSIGN(const job::TaskId wanted, job::parse_task_id(name));
-  // Of a job of which the state alone may be read, the way to the task says why.
+  // A job whose state alone may be read names no tasks; the way to the task says why.
   if (status.tasks.empty()) return wanted;
   const auto found =
       std::ranges::find_if(status.tasks, [&](const auto& one) { return one.task == wanted; });
