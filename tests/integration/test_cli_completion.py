@@ -24,7 +24,8 @@ def complete(gangrun, run_gangrun, home, tmp_path):
                               capture_output=True, text=True, timeout=30)
         assert (done.returncode, done.stderr) == (0, "")
         found = done.stdout.split()
-        assert len(found) == len(set(found)), found
+        # The commands of this machine are bash's, which offers one again that is in two folders.
+        assert len(found) == len(set(found)) or "--" in words, found
         return set(found)
 
     return offers
@@ -103,7 +104,7 @@ def test_bash_completes_only_jobs_that_a_command_has_a_use_for(complete, run_gan
 def test_bash_offers_the_task_that_failed_once(complete, run_gangrun):
     """It stands at the begin of two lines of its job's status: its own, and that of the cause."""
     assert run_gangrun("run", "-r", "worker:2", "--", "sh", "-c", "exit $GANGRUN_TASK_INDEX").status == 1
-    assert [line.split()[0] for line in run_gangrun("status", "last").stdout.splitlines()].count("worker:1") == 2
+    assert sum(line.startswith("worker:1 ") for line in run_gangrun("status", "last").stdout.splitlines()) == 2
     assert complete("gangrun", "logs", "last", "") == {"worker:0", "worker:1"}
 
 

@@ -155,7 +155,7 @@ def test_name_arguments_and_environment_are_passed_on(pod, where):
     assert {"ONE=1 2", "EMPTY="} <= set(done.stdout.splitlines())
 
 
-@pytest.mark.parametrize("words", [["ls", "/proc/self/fd"], ["grep", "-E", "^(Sig|Shd|CapEff|Seccomp|NoNewPrivs)", "/proc/self/status"],
+@pytest.mark.parametrize("words", [["ls", "/proc/self/fd"], ["grep", "-E", "^(Sig[PBIC]|Shd|CapEff|Seccomp|NoNewPrivs)", "/proc/self/status"],
                                    ["id"], ["pwd"], ["sh", "-c", "ulimit -a; umask"]])
 def test_what_the_program_has_from_its_parent_is_as_without_the_loader(pod, where, words):
     for restores in (True, False):  # with SIGPIPE as it is by default, and ignored
