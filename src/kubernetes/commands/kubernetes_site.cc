@@ -10,6 +10,7 @@
 #include "cluster/asking.h"
 #include "host/local_site.h"
 #include "job/exit_report.h"
+#include "kubernetes/commands/cluster_status.h"
 #include "kubernetes/commands/detached_logs.h"
 #include "kubernetes/commands/first_pods.h"
 #include "kubernetes/commands/pods_record.h"
@@ -93,16 +94,6 @@ job::JobStatus status_by(const PodsRecord& record, const pods::Manifests& manife
   job::JobStatus status = pods::detached_status(manifests, pods);
   if (status.state == job::JobState::kLost) status.cause = cause_of_loss(record);
   return status;
-}
-
-void set_times(job::JobStatus& status, base::WallTime now) {
-  if (job::is_final(status.state) && status.ended.empty()) status.ended = base::to_iso8601(now);
-  const auto begun = base::parse_iso8601(status.submitted);
-  const auto ended =
-      status.ended.empty() ? Result<base::WallTime>(now) : base::parse_iso8601(status.ended);
-  if (!begun.ok() || !ended.ok()) return;
-  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(*ended - *begun);
-  status.elapsed_ms = std::max<std::int64_t>(elapsed.count(), 0);
 }
 
 // There is no such object, or another one has its name now.
@@ -286,7 +277,7 @@ Result<job::JobStatus> DetachedJob::look() {
   const std::string place = pods::where_pods_work(*way->manifests);
   std::erase(status.notes, place);
   status.notes.push_back(place);
-  set_times(status, context_.clock.wall_now());
+  set_moments(status, context_.clock.wall_now());
   const bool failed = !had_ended && status.state == job::JobState::kFailed;
   if (failed && status.cause && status.cause->task) add_last_lines(*way, *status.cause);
   record_.last_seen.elapsed_ms = status.elapsed_ms;
@@ -299,7 +290,7 @@ Result<job::JobStatus> DetachedJob::look() {
 
 job::JobStatus DetachedJob::as_of_last(const std::string& trouble) const {
   job::JobStatus status = record_.last_seen;
-  set_times(status, context_.clock.wall_now());
+  set_moments(status, context_.clock.wall_now());
   status.notes.push_back(base::format("as last seen: {}", trouble));
   return status;
 }

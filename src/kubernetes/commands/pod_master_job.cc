@@ -192,15 +192,8 @@ Result<job::JobStatus> PodMasterJob::when_gone() {
     return base::not_found(
         base::format("the namespace {} has no job {} any more", record_.name_space, record_.id));
   }
-  job::JobStatus status;
-  if (record_.last_seen) {
-    status = *record_.last_seen;
-  } else {
-    status.id = record_.id;
-    status.name = record_.name;
-    status.submitted = record_.submitted;
-    add_tasks(status, record_.spec);
-  }
+  job::JobStatus status = last_seen();
+  if (!record_.last_seen) add_tasks(status, record_.spec);
   if (!job::is_final(status.state)) {
     status = ended_unseen(std::move(status), record_.stopped_by,
                           "its objects in the cluster are gone, and its end was not seen",
@@ -210,15 +203,18 @@ Result<job::JobStatus> PodMasterJob::when_gone() {
   return status;
 }
 
-job::JobStatus PodMasterJob::as_of_last() const {
+// Without any task where the job was never seen.
+job::JobStatus PodMasterJob::last_seen() const {
+  if (record_.last_seen) return *record_.last_seen;
   job::JobStatus status;
-  if (record_.last_seen) {
-    status = *record_.last_seen;
-  } else {
-    status.id = record_.id;
-    status.name = record_.name;
-    status.submitted = record_.submitted;
-  }
+  status.id = record_.id;
+  status.name = record_.name;
+  status.submitted = record_.submitted;
+  return status;
+}
+
+job::JobStatus PodMasterJob::as_of_last() const {
+  job::JobStatus status = last_seen();
   set_moments(status, here_.clock.wall_now());
   return status;
 }

@@ -69,6 +69,7 @@ class PodMasterJob final : public cluster::Job {
   base::Result<> remove();
 
  private:
+  [[nodiscard]] job::JobStatus last_seen() const;
   template <typename T>
   using Question = std::function<base::Result<T>(const net::Endpoint&, const base::Secret&)>;
 
