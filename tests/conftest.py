@@ -53,6 +53,12 @@ def agent():
 
 
 @pytest.fixture(scope="session")
+def pod_agent():
+    """The path of the program `gangrun-pod-agent`."""
+    return program("gangrun-pod-agent")
+
+
+@pytest.fixture(scope="session")
 def loader():
     """The path of the program `gangrun-loader`."""
     return program("gangrun-loader")
@@ -60,8 +66,8 @@ def loader():
 
 @pytest.fixture(scope="session")
 def packed_agent():
-    """The bytes of gangrun-agent, compressed for pods."""
-    return program("gangrun-agent.gz").read_bytes()
+    """The bytes of gangrun-pod-agent, compressed for pods."""
+    return program("gangrun-pod-agent.gz").read_bytes()
 
 
 @pytest.fixture

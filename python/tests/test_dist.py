@@ -1,5 +1,6 @@
 """What `make dist` makes: the same bytes each time, and each of it works where nothing else of this project is."""
 
+import gzip
 import hashlib
 import json
 import os
@@ -158,8 +159,8 @@ def test_the_image_has_the_agent_of_the_tarball(dist, tmp_path):
         with tarfile.open(fileobj=archive.extractfile(layer), mode="r:gz") as files:
             agent = files.extractfile("gangrun-agent").read()
     with tarfile.open(one(dist, "*-linux-x86_64.tar.gz")) as archive:
-        (inside,) = [name for name in archive.getnames() if name.endswith("/libexec/gangrun-agent")]
-        assert archive.extractfile(inside).read() == agent
+        (inside,) = [name for name in archive.getnames() if name.endswith("/libexec/gangrun-pod-agent.gz")]
+        assert gzip.decompress(archive.extractfile(inside).read()) == agent
 
 
 def test_no_artefact_has_names_of_functions(dist, tmp_path):

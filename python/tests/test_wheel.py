@@ -54,7 +54,7 @@ def test_it_is_for_the_python_of_its_module_and_has_all_programs(wheel):
     assert wheel.name.endswith(f"-{kind}-manylinux_2_17_x86_64.manylinux2014_x86_64.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        programs = {f"gangrun/bin/{name}" for name in ("gangrun", "gangrun-agent", "gangrun-loader", "gangrun-agent.gz")}
+        programs = {f"gangrun/bin/{name}" for name in ("gangrun", "gangrun-agent", "gangrun-loader", "gangrun-pod-agent.gz")}
         assert programs | {"gangrun/py.typed", "gangrun/__init__.py"} <= set(names)
         assert len([name for name in names if name.startswith("gangrun/_core.") and name.endswith(".so")]) == 1
         assert not [name for name in names if not name.startswith(("gangrun/", "gangrun-"))]

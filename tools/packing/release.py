@@ -71,7 +71,7 @@ def fill(tree, root, programs, version, date):
     copy(programs / "gangrun", gangrun, program=True)
     for name in ("gangrun-agent", "gangrun-loader"):
         copy(programs / name, tree / "libexec" / name, program=True)
-    copy(programs / "gangrun-agent.gz", tree / "libexec/gangrun-agent.gz")
+    copy(programs / "gangrun-pod-agent.gz", tree / "libexec/gangrun-pod-agent.gz")
     for name in manual.PROGRAMS:
         os.symlink("gangrun", tree / "bin" / name)
     for shell, place in COMPLETIONS.items():

@@ -38,11 +38,12 @@ ON_AARCH64 = ("base", "feed", "records")
 def aarch64(tally):
     if not build(tally, "aarch64", "gangrun-agent", *map(test_program, ON_AARCH64)):
         return
-    status, output = run("qemu-aarch64-static", "build/aarch64/src/gangrun-agent", "--version", keep=True)
-    if status or not output.startswith("gangrun-agent "):
-        tally.fail(f"gangrun-agent for aarch64: status {status}")
-    else:
-        tally.passed += 1
+    for agent in ("gangrun-agent", "gangrun-pod-agent"):
+        status, output = run("qemu-aarch64-static", f"build/aarch64/src/{agent}", "--version", keep=True)
+        if status or not output.startswith(f"{agent} "):
+            tally.fail(f"{agent} for aarch64: status {status}")
+        else:
+            tally.passed += 1
     # The loader starts without a C library. The emulation would not start what it brings.
     status, output = run("sh", "-c", "qemu-aarch64-static build/aarch64/src/gangrun-loader 2>&1", keep=True)
     if status != 125 or not output.startswith("gangrun-loader: usage: "):

@@ -46,7 +46,7 @@ base::Result<AgentFiles> read_agent_files(const std::string& agent_program) {
   GANGRUN_ASSIGN(files.loader,
                  base::read_file((folder / "gangrun-loader").string(), kMaxPartBytes));
   GANGRUN_ASSIGN(files.packed_agent,
-                 base::read_file((folder / "gangrun-agent.gz").string(), pods::kMaxAgentBytes));
+                 base::read_file((folder / "gangrun-pod-agent.gz").string(), pods::kMaxAgentBytes));
   return files;
 }
 

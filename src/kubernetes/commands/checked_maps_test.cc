@@ -37,7 +37,7 @@ TEST(AgentFiles, LieBesideTheProgram) {
   const base::TestFolder folder;
   EXPECT_EQ(read_agent_files(folder.path() + "/gangrun-agent").error().code, base::Code::kNotFound);
   ASSERT_TRUE(base::write_private_file(folder.path() + "/gangrun-loader", "loads").ok());
-  ASSERT_TRUE(base::write_private_file(folder.path() + "/gangrun-agent.gz", "packed").ok());
+  ASSERT_TRUE(base::write_private_file(folder.path() + "/gangrun-pod-agent.gz", "packed").ok());
   const auto files = read_agent_files(folder.path() + "/gangrun-agent");
   ASSERT_TRUE(files.ok()) << files.error().message;
   EXPECT_EQ(files->loader, "loads");
