@@ -8,8 +8,8 @@ agents are played by one program of this machine (play_agents), with the job's o
 master's pod as agents in pods do, and says what they say. So master, API server and all agents share this machine's
 processors, and times say little.
 
-The master is looked at when it has made all pods, when all agents were told to start, while all tasks run, and when they have
-ended. Its requests are those of its service account in the API server's audit log.
+The figures of the master are read when it has made all pods, when all agents were told to start, while all tasks run, and when
+they have ended. Its requests are those of its service account in the API server's audit log.
 """
 
 import argparse

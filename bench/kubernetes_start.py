@@ -15,7 +15,6 @@ pod is to be deleted and its process has got its signal.
 """
 
 import argparse
-import json
 import os
 import pathlib
 import select

@@ -101,7 +101,8 @@ class Agents {
         type_(std::move(type)),
         count_(count),
         line_(
-            loop_, {STDIN_FILENO, STDOUT_FILENO}, [this](const std::string& line) { on_line(line); },
+            loop_, {STDIN_FILENO, STDOUT_FILENO},
+            [this](const std::string& line) { on_line(line); },
             [this] {
               if (!all(&PlayedAgent::has_left)) played::give_up("nobody wants the agents any more");
             }) {}

@@ -1,4 +1,4 @@
-// What programs share that play the agents of a job: none of them has a task to start.
+// The common part of programs that play the agents of a job: none of them has a task to start.
 #pragma once
 
 #include <unistd.h>

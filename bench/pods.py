@@ -118,7 +118,7 @@ def is_to_go(pod: dict) -> bool:
 
 
 def requests_of(cluster: pathlib.Path, is_meant: Callable[[dict], bool]) -> list[dict]:
-    """What the API server was asked for until now by whom is meant: entries of its audit log, a watch when it began."""
+    """The requests that the API server has had until now and that are meant: entries of its audit log; a watch is one."""
     with open(cluster / "log/audit.log") as log:
         # The last line may be half written.
         entries = [json.loads(line) for line in log if line.endswith("\n")]
