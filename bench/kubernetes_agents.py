@@ -113,7 +113,7 @@ class Job:
     def agent_config(self) -> str:
         """What the agents in its pods read: from the Secret that its first master makes, as one line."""
         secrets = json.loads(self.pods.kubectl_order("get", "secrets", "-l", f"gangrun/job={self.id}", "-o", "json"))["items"]
-        (found,) = [secret["data"]["agent.json"] for secret in secrets if "agent.json" in secret["data"]]
+        (found,) = [secret["data"]["agent.json"] for secret in secrets if "agent.json" in secret.get("data", {})]
         return json.dumps(json.loads(base64.b64decode(found)))
 
 
@@ -122,8 +122,9 @@ class Load:
 
     def __init__(self, job: Job) -> None:
         words = [build_folder() / "bench" / "play_agents", job.head["address"], "worker", str(job.workers)]
+        config = job.agent_config()
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.tell(job.agent_config())
+        self.tell(config)
 
     def __enter__(self) -> "Load":
         return self

@@ -207,7 +207,7 @@ class Run:
 
     def jobs(self):
         """The ids of those that the user's machine knows; at most one."""
-        return [path.name for path in self.home.glob("jobs/*")]
+        return [path.name for path in self.home.glob("jobs/*") if path.is_dir()]
 
     def judge(self, states):
         """The state; None: there is no job."""
