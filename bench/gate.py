@@ -48,8 +48,14 @@ class Gate:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self.go)
+        if self.go is not None:
+            self.release()
         os.close(self.told)
+
+    def release(self) -> None:
+        """Its processes end, once."""
+        os.close(self.go)
+        self.go = None
 
     def wait(self, count: int, started_by: subprocess.Popen) -> float:
         """When the last of so many processes has said that it runs, by time.time()."""

@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import json
 import pathlib
+import re
 import select
 import subprocess
 import sys
@@ -21,6 +22,7 @@ IMAGE = "localhost/busybox:1"
 # States of a pod: a container of it has ended in failure; the API server has been told to delete it.
 FAILED, TO_GO = "failed", "to go"
 LOOK_S = 1
+MEGABYTE = 1e6
 
 
 class Observer:
@@ -115,6 +117,24 @@ def is_to_go(pod: dict) -> bool:
     return "deletionTimestamp" in pod["metadata"]
 
 
+def requests_of(cluster: pathlib.Path, is_meant: Callable[[dict], bool]) -> list[dict]:
+    """The requests that the API server has had until now and that are meant: entries of its audit log; a watch is one."""
+    with open(cluster / "log/audit.log") as log:
+        # The last line may be half written.
+        entries = [json.loads(line) for line in log if line.endswith("\n")]
+    return list({entry["auditID"]: entry for entry in entries if is_meant(entry)}.values())
+
+
+def megabytes(pid: int, field: str) -> float:
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(rf"{field}:\s+(\d+) kB", status).group(1)) * 1024 / MEGABYTE
+
+
+def seconds_of(pid: int) -> float:
+    """Of a processor, of all threads of the process."""
+    return time.clock_gettime(~pid << 3 | 2)
+
+
 class Pods:
     """Starts gangs of pods; every measurement is in milliseconds."""
 
@@ -152,6 +172,13 @@ class Pods:
         return ["sh", "-c", f"kubectl apply -f {self.folder}/plan.yaml && "
                 f"kubectl wait --for=jsonpath='{{.status.phase}}'=Running --timeout={LIMIT_S}s pods -l gangrun/job"]
 
+    def kubectl_order(self, *words: str) -> str:
+        """What the finished command printed."""
+        done = subprocess.run(["kubectl", *words], capture_output=True, text=True, env=self.environment, timeout=LIMIT_S)
+        if done.returncode:
+            raise SystemExit(f"kubectl {' '.join(words)}: {done.stderr}")
+        return done.stdout
+
     @contextlib.contextmanager
     def started(self, command: list[str]) -> Iterator[subprocess.Popen]:
         """Until it is left; then nothing of it is there any more."""
@@ -183,10 +210,7 @@ class Pods:
 
     def keep_parts(self) -> None:
         """From now on the config maps that bring the agents stay, as while another job runs: each has one more owner."""
-        def order(*words: str) -> str:
-            return subprocess.run(["kubectl", *words], check=True, capture_output=True, text=True, env=self.environment,
-                                  timeout=LIMIT_S).stdout
-
+        order = self.kubectl_order
         gate = PodGate(self.folder)
         job = self.job(1, gate.words, gate.folder, agents=True)
         with self.started(self.gangrun(job)) as process, gate:

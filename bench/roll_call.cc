@@ -22,7 +22,6 @@
 
 #include "agents/agents.h"
 #include "base/clock.h"
-#include "base/files.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
@@ -30,6 +29,7 @@
 #include "job/described.h"
 #include "job/spec_names.h"
 #include "net/client.h"
+#include "played.h"
 #include "wire/agent_config.h"
 #include "wire/agent_session.h"
 #include "wire/messages.h"
@@ -38,6 +38,10 @@
 namespace {
 
 using namespace gangrun;  // NOLINT(google-build-using-namespace): a program of one file
+using played::address_of;
+using played::give_up;
+using played::Line;
+using played::Pipes;
 
 constexpr std::chrono::minutes kLimit{5};
 // On a cluster every agent has a processor of its own for its handshake; here they share one, so
@@ -45,53 +49,6 @@ constexpr std::chrono::minutes kLimit{5};
 constexpr int kAtOnce = 64;
 constexpr std::chrono::milliseconds kLook{5};
 constexpr int kOneRealOf = 50;
-
-[[noreturn]] void give_up(const std::string& reason) {
-  std::fputs((reason + "\n").c_str(), stderr);
-  std::_Exit(EXIT_FAILURE);
-}
-
-// The pipes of one process from and to the other.
-struct Pipes {
-  int in = -1;
-  int out = -1;
-};
-
-// One end of the line between the two processes; a message is a line. Sending blocks.
-class Line {
- public:
-  Line(net::EventLoop& loop, Pipes pipes, std::function<void(const std::string&)> on_line,
-       std::function<void()> on_end)
-      : pipes_(pipes),
-        on_line_(std::move(on_line)),
-        on_end_(std::move(on_end)),
-        watch_(loop.watch_readable(pipes.in, [this] { read(); })) {}
-
-  void send(const std::string& line) const {
-    const auto sent = base::write_all(pipes_.out, line + "\n", "the line between the processes");
-    if (!sent.ok()) give_up(sent.error().message);
-  }
-
- private:
-  void read() {
-    std::array<char, 65536> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    const ssize_t count = ::read(pipes_.in, buffer.data(), buffer.size());
-    if (count <= 0) return on_end_();
-    rest_.append(buffer.data(), static_cast<std::size_t>(count));
-    std::size_t end = 0;
-    while ((end = rest_.find('\n')) != std::string::npos) {
-      const std::string line = rest_.substr(0, end);
-      rest_.erase(0, end + 1);
-      on_line_(line);
-    }
-  }
-
-  Pipes pipes_;
-  std::function<void(const std::string&)> on_line_;
-  std::function<void()> on_end_;
-  std::string rest_;
-  net::EventLoop::Watch watch_;
-};
 
 class NullLogger final : public base::Logger {
  public:
@@ -149,11 +106,6 @@ class Agent {
   virtual ~Agent() = default;
   [[nodiscard]] virtual bool is_attached() const = 0;
 };
-
-job::Address address_of(int index) {
-  return {base::format("10.{}.{}.7", 10 + index / 250, index % 250),
-          static_cast<std::uint16_t>(30'000 + (index * 7919) % 30'000)};
-}
 
 net::Endpoint endpoint_of(const wire::AgentConfig& config) {
   return net::Endpoint::on_tls("127.0.0.1", config.master_port, config.fingerprint);

@@ -32,6 +32,16 @@ def documented_master_rights():
     return yaml.safe_load(text)["rules"]
 
 
+def account_objects(namespace, name, rules):
+    """A service account with these rights in its namespace."""
+    return [
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}},
+        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": name}, "rules": rules},
+        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": name},
+         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
+         "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}]}]
+
+
 class PodJobs:
     """What a user does with jobs: in a folder of their own, in the namespace of `kubectl`."""
 
@@ -73,13 +83,7 @@ class PodJobs:
 
     def make_account(self, name="launcher", rules=None):
         """A service account of the namespace with these rights there, without any with those that the guide names."""
-        self.kubectl.apply(
-            {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}},
-            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": name},
-             "rules": documented_rights() if rules is None else rules},
-            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": name},
-             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
-             "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": self.kubectl.namespace}]})
+        self.kubectl.apply(*account_objects(self.kubectl.namespace, name, documented_rights() if rules is None else rules))
         return name
 
     def make_token(self, account, *words):

@@ -20,6 +20,7 @@ LIMIT_S = 120
 QUOTA = "nothing"
 # Shorter than the client's lease, with what it may be behind with.
 LONGEST_OUTAGE_S = 30
+LONGEST_ETCD_S = 15
 # A node whose kubelet is silent for so long is not ready, and its pods are taken for lost.
 LOST_NODE_S = 75
 
@@ -40,6 +41,8 @@ class Process:
         """What it is for a user."""
         if self.words[:2] == ["gangrun-agent", "relay"]:
             return "relay"
+        if self.words[:2] == ["gangrun-agent", "pod-master"]:
+            return "master"
         if self.words[:2] == ["gangrun-agent", "pod"] and "--task" in self.words:
             return "agent"
         if self.index is not None and self.words[0] == "sh":
@@ -54,14 +57,15 @@ class Process:
         return next((int(each.split(b"=")[1]) for each in self.environment if each.startswith(b"GANGRUN_TASK_INDEX=")), None)
 
 
-def processes_of_pods(link):
-    """Those of all containers on the real nodes of the cluster that has this network, in an order without numbers of processes."""
-    found = []
+def processes_of_pods(link, node=""):
+    """Those of all containers on the real nodes, or on one, of the cluster that has this network, in an order without numbers of
+    processes."""
+    found, group = [], f"/{link}/node{node}{'/' if node else ''}"
     for folder in pathlib.Path("/proc").iterdir():
         if not folder.name.isdigit():
             continue
         try:
-            if f"/{link}/node" not in (folder / "cgroup").read_text() or (folder / "stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
+            if group not in (folder / "cgroup").read_text() or (folder / "stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
                 continue
             words = (folder / "cmdline").read_bytes().decode(errors="replace").rstrip("\0").split("\0")
             found.append(Process(int(folder.name), words, set((folder / "environ").read_bytes().split(b"\0"))))
@@ -76,7 +80,8 @@ def of_share(things, share):
 
 
 class PodFaults:
-    """Faults of one job, in the namespace of `kubectl`. `share`, from 0 to 1, chooses a victim, and how long it lasts."""
+    """Faults of one job, in the namespace of `kubectl`. `client` is the user's command that is there: the one that leads the job,
+    starts it or waits for it. `share`, from 0 to 1, chooses a victim, and how long it lasts."""
 
     def __init__(self, cluster, kubectl, client):
         self.cluster, self.kubectl, self.client = cluster, kubectl, client
@@ -111,17 +116,28 @@ class PodFaults:
     def kill_relay(self, share):
         return self.kill("relay", share)
 
-    def freeze_agent(self, share):
-        victim = of_share([each for each in processes_of_pods(self.link) if each.role == "agent"], share)
+    def kill_master(self, share):
+        return self.kill("master", share)
+
+    def freeze(self, role, share, seconds):
+        victim = of_share([each for each in processes_of_pods(self.link) if each.role == role], share)
         if victim is None:
             return None
         with contextlib.suppress(ProcessLookupError):
             os.kill(victim.pid, signal.SIGSTOP)
-            pause(2 * share)
+            pause(seconds)
             os.kill(victim.pid, signal.SIGCONT)
-        return f"agent {victim.index}"
+        return f"{role} {'' if victim.index is None else victim.index}".strip()
+
+    def freeze_agent(self, share):
+        return self.freeze("agent", share, 2 * share)
+
+    def freeze_master(self, share):
+        return self.freeze("master", share, 5 * share)
 
     def kill_client(self, _):
+        if self.client.poll() is not None:
+            return None
         self.client.kill()
         return "client"
 
@@ -155,14 +171,20 @@ class PodFaults:
         relays = [name for name in self.pods("gangrun/job") if name.endswith("-relay")]
         return self.delete(relays, share, "--grace-period=1")
 
-    def evict(self, share):
-        victim = of_share(self.pods(), share)
+    def delete_master(self, share):
+        return self.delete(self.pods("gangrun/master"), share)
+
+    def evict(self, share, selector="gangrun/task"):
+        victim = of_share(self.pods(selector), share)
         if victim is None:
             return None
         path = f"/api/v1/namespaces/{self.kubectl.namespace}/pods/{victim}/eviction"
         done = self.kubectl.run("create", "--raw", path, "-f", "-", check=False,
                                 given={"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": victim}})
         return victim if done.returncode == 0 else None
+
+    def evict_master(self, share):
+        return self.evict(share, "gangrun/master")
 
     def take_quota(self, share):
         """A pod is deleted, and none may be made for a while."""
@@ -221,7 +243,7 @@ class PodFaults:
 
     def kill_etcd(self, share, meanwhile):
         with self.gone("etcd"):
-            told = self.for_a_while(6 * share, meanwhile)
+            told = self.for_a_while(LONGEST_ETCD_S * share, meanwhile)
         wait_for_api_server(self.kubectl)
         return told
 
@@ -258,15 +280,45 @@ class PodFaults:
             return f"node{self.node(share)}, {self.for_a_while(LOST_NODE_S, meanwhile)}"
 
 
+    def kill_node(self, share, meanwhile):
+        """All that runs on it is dead at once, and its daemons start again after a while, as where a machine is started anew."""
+        node = self.node(share)
+        with self.gone(f"kubelet-node{node}"), self.gone(f"containerd-node{node}"):
+            dead = processes_of_pods(self.link, node)
+            for each in dead:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(each.pid, signal.SIGKILL)
+            # Those of agents, or of commands that have none.
+            agents = {each.index for each in dead if each.role == "agent"}
+            self.counted += sorted(agents or {each.index for each in dead if each.role == "command"})
+            return f"node{node}, {self.for_a_while(2 + 6 * share, meanwhile)}"
+
+
+# {job: how often, beside the others}, by what leads it, and whether its tasks have agents: an attached job has a relay, a detached
+# one a master in a pod.
+ATTACHED, DETACHED, WITHOUT_AGENTS = "attached", "detached", "without agents"
+JOBS = {ATTACHED: 5, DETACHED: 4, WITHOUT_AGENTS: 2}
 # {name: how often, beside the others}. A fault of the first kind is a moment's; of the second kind there is at most one in a run, and
-# a process may be killed while it lasts. A master in a pod of its own is to be killed and deleted as the relay is.
+# a process may be killed while it lasts.
 MOMENTS = {
-    "kill agent": 4, "kill command": 4, "kill relay": 4, "freeze agent": 2, "kill client": 1, "freeze client": 2,
-    "delete pod": 4, "delete pod by force": 3, "delete relay": 2, "evict": 3, "take quota": 2}
+    "kill agent": 4, "kill command": 4, "kill relay": 4, "kill master": 5, "freeze agent": 2, "freeze master": 2, "kill client": 1,
+    "freeze client": 2, "delete pod": 4, "delete pod by force": 3, "delete relay": 2, "delete master": 3, "evict": 3, "evict master": 2,
+    "take quota": 2}
 OUTAGES = {
     "restart api server": 3, "stop api server": 1, "slow api server": 2, "kill etcd": 2,
-    "kill kubelet": 3, "freeze kubelet": 2, "cut network": 3, "lose node": 0.6}
-MEANWHILE = ("nothing", "nothing", "kill agent", "kill command", "kill relay", "freeze client")
+    "kill kubelet": 3, "freeze kubelet": 2, "cut network": 3, "lose node": 0.6, "kill node": 1}
+MEANWHILE = {"nothing": 3, "kill agent": 1, "kill command": 1, "kill relay": 1, "kill master": 1, "freeze client": 1}
+# Faults for which a job has nothing.
+OF_AGENT = {"kill agent", "freeze agent"}
+OF_RELAY = {"kill relay", "delete relay"}
+OF_MASTER = {"kill master", "freeze master", "delete master", "evict master"}
+LACKS = {ATTACHED: OF_MASTER, DETACHED: OF_RELAY, WITHOUT_AGENTS: OF_AGENT | OF_RELAY | OF_MASTER}
+
+
+def choose(random, weights, job=None):
+    """One of the names that such a job has something for."""
+    names = [name for name in weights if name not in LACKS.get(job, ())]
+    return random.choices(names, [weights[name] for name in names])[0]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -276,8 +328,8 @@ class Fault:
     meanwhile: str = "nothing"
 
     @classmethod
-    def choose(cls, random, kinds):
-        return cls(random.choices(list(kinds), list(kinds.values()))[0], random.random(), random.choice(MEANWHILE))
+    def choose(cls, random, kinds, job):
+        return cls(choose(random, kinds, job), random.random(), choose(random, MEANWHILE, job))
 
     @property
     def is_outage(self):
