@@ -122,7 +122,7 @@ base::Result<> kill_processes(const Victims& victims, const std::vector<pid_t>& 
     reap_orphans(own_children);
     std::vector<pid_t> listed = victims.list();
     const std::vector<pid_t> alive = living(listed);
-    // Who ended while the list was made may have forked before: then the child is not on it.
+    // One that ended while the list was made may have forked before: its child is not on the list.
     const auto had_ended = [&known_ended](pid_t pid) { return contains(known_ended, pid); };
     if (alive.empty() && std::all_of(listed.begin(), listed.end(), had_ended)) {
       // Some may have ended since the start of this round.

@@ -34,7 +34,8 @@ void reap_orphans(const std::vector<pid_t>& own_children);
 std::vector<ProcessHandle> kill_once(const Victims& victims, const std::vector<pid_t>& alive);
 
 // Kills until list() has nobody alive, again and again, as they may fork meanwhile; nor anybody who
-// has just ended, for whom a child may go on. kDeadlineExceeded names the survivors (processes stuck in the kernel, or those of another user).
+// has just ended and may have left a child. kDeadlineExceeded names the survivors (processes stuck
+// in the kernel, or those of another user).
 base::Result<> kill_processes(const Victims& victims, const std::vector<pid_t>& own_children,
                               base::Instant deadline);
 
