@@ -69,6 +69,8 @@ TEST(KillProcesses, NamesSurvivorsAtTheDeadline) {
 TEST(KillProcesses, WhoHasJustEndedMayHaveForkedBefore) {
   const pid_t ended = ::fork();
   if (ended == 0) ::_exit(0);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(ended), &info, WEXITED | WNOWAIT), 0);
   const pid_t child = waiting_child();
   Victims victims = these({child});
   bool is_first = true;
