@@ -98,7 +98,7 @@ TEST_F(KeyLogTest, TheNextMasterReadsItAndGoesOnInASegmentOfItsOwn) {
 TEST_F(KeyLogTest, WhatWasReplacedDoesNotFillTheDisk) {
   constexpr std::size_t kSpareBytes = std::size_t{64} << 10U;
   KeyLog log(folder(), nullptr, kept_, kSpareBytes);
-  const std::string value(kSpareBytes / 64, 'v');
+  const std::string value(kSpareBytes / 32, 'v');
   for (int i = 0; i < 80; ++i) change(log, "a", value);
   ASSERT_THAT(files(), testing::SizeIs(1));
   EXPECT_LT(std::filesystem::file_size(folder() + "/" + files().front()), kSpareBytes * 3 / 2);
