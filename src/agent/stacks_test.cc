@@ -109,7 +109,7 @@ TEST_F(RunLookTest, OneThatIsLateDoesNotCostTheOthers) {
   program("gdb", base::format("case \"$*\" in *'-p {} '*) exec /bin/sleep 1000;; esac\n"
                               "printf '\\nThread 1:\\n#0 poll\\n'",
                               stuck));
-  const Looks seen = look({"3000", "4000", "all", std::to_string(stuck), std::to_string(start())});
+  const Looks seen = look({"2000", "3000", "all", std::to_string(stuck), std::to_string(start())});
   ASSERT_EQ(seen.processes.size(), 2U);
   EXPECT_NE(seen.processes[0].trouble, "");
   EXPECT_EQ(seen.processes[1].native, "Thread 1:\n#0 poll");

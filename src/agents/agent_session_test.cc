@@ -27,9 +27,10 @@ const job::Address kElsewhere{"10.0.0.7", 4712};
 class AgentSessionTest : public testing::Test {
  protected:
   // A master as it is after a start or a restart; `attempt` is the current one.
-  void serve(milliseconds master_lost, int attempt = 1, int generation = 0) {
+  void serve(milliseconds master_lost, int attempt = 1, int generation = 0,
+             milliseconds heartbeat = milliseconds(300)) {
     server.emplace(
-        loop, base::Secret("secret"), DeskOptions{milliseconds(300), master_lost},
+        loop, base::Secret("secret"), DeskOptions{heartbeat, master_lost},
         ServerCallbacks{[] { return job::JobStatus{}; }, [](bool, const std::string&) {}}, log);
     server->serve_agents([this](const DeskEvent& event) {
       if (!std::holds_alternative<Heartbeat>(event)) events.push_back(event);
@@ -134,7 +135,7 @@ TEST_F(AgentSessionTest, ALifeInOneSession) {
 }
 
 TEST_F(AgentSessionTest, HeartbeatsKeepTheSession) {
-  serve(seconds(3));
+  serve(milliseconds(1200), 1, 0, milliseconds(100));
   const auto session = agent();
   wait("heartbeats for longer than the lease", [&] { return heartbeats > 15; });
   EXPECT_EQ(names_of(events), "reported");
@@ -307,13 +308,13 @@ TEST_F(AgentSessionTest, AMasterThatAnswersNothingLosesItsAgents) {
       const auto message = wire::decode_agent_message(frame);
       if (!message.ok() || !std::holds_alternative<wire::ReportMessage>(*message)) return;
       if (++welcomes > 1) return;
-      opened->send(encode(wire::MasterMessage(wire::WelcomeMessage{milliseconds(10), seconds(2)})));
+      opened->send(encode(wire::MasterMessage(wire::WelcomeMessage{milliseconds(10), seconds(1)})));
     });
   });
   const base::Instant began = loop.now();
   const auto session = agent();
   wait_until_told(1);
-  EXPECT_THAT(told, ElementsAre(StartsWith("lost: no answer from the master for 2.0 s (")));
+  EXPECT_THAT(told, ElementsAre(StartsWith("lost: no answer from the master for 1.0 s (")));
   EXPECT_LT(loop.now() - began, wire::kFirstContactTimeout);
   // Between, it tried another connection.
   EXPECT_EQ(welcomes, 2);

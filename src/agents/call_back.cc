@@ -18,10 +18,11 @@ bool is_final(const base::Result<>& answer) {
 }  // namespace
 
 CallBack::CallBack(net::EventLoop& loop, base::Logger& logger,
-                   std::function<bool(const job::TaskId&)> is_connected)
+                   std::function<bool(const job::TaskId&)> is_connected, base::Duration again)
     : loop_(loop),
       logger_(logger),
       is_connected_(std::move(is_connected)),
+      again_(again),
       workers_(loop, kMaxCallsAtOnce) {}
 
 CallBack::~CallBack() = default;
@@ -67,7 +68,7 @@ void CallBack::call(const job::TaskId& task, const net::Endpoint& agent) {
 
 void CallBack::on_answer(const job::TaskId& task, const base::Result<>& answer) {
   --calls_;
-  const base::Instant again = loop_.now() + kCallAgain;
+  const base::Instant again = loop_.now() + again_;
   if (is_connected_(task)) {
     agents_.erase(task);
   } else if (is_final(answer) || again >= until_) {

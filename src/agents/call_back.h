@@ -36,7 +36,7 @@ class CallBack {
   };
 
   CallBack(net::EventLoop& loop, base::Logger& logger,
-           std::function<bool(const job::TaskId&)> is_connected);
+           std::function<bool(const job::TaskId&)> is_connected, base::Duration again = kCallAgain);
   CallBack(const CallBack&) = delete;
   CallBack& operator=(const CallBack&) = delete;
   // Waits for the calls that are under way, for kCallTimeout at most.
@@ -56,6 +56,7 @@ class CallBack {
   net::EventLoop& loop_;
   base::Logger& logger_;
   const std::function<bool(const job::TaskId&)> is_connected_;
+  const base::Duration again_;
   Caller caller_;
   base::Instant until_;
   std::map<job::TaskId, net::Endpoint> agents_;

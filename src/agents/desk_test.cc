@@ -284,7 +284,7 @@ TEST_F(DeskTest, EachKindOfOffenceIsLoggedOnceForATask) {
     attach(static_cast<wire::SessionId>(1000 + i), report());
   }
   EXPECT_EQ(log.lines.size(), 2U);
-  for (int i = 0; i < 5000; ++i) {
+  for (int i = 0; i < static_cast<int>(kMaxLoggedOffences) + 100; ++i) {
     wire::ReportMessage unknown = report();
     unknown.task.index = 10 + i;
     attach(static_cast<wire::SessionId>(10'000 + i), unknown);

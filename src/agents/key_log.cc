@@ -59,7 +59,7 @@ void KeyLog::add(const KeyRecord& record, std::function<void(base::Result<>)> do
 }
 
 bool KeyLog::is_full() const {
-  return bytes_ > 2 * kept_.store.bytes() + kSpareKeyLogBytes ||
+  return bytes_ > 2 * kept_.store.bytes() + spare_bytes_ ||
          (far_ != nullptr && parts_ >= kMaxKeyLogParts);
 }
 

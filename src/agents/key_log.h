@@ -28,8 +28,9 @@ inline constexpr std::size_t kMaxKeyLogBytes = 4 * wire::kMaxBytesOfKeys + 4 * k
 class KeyLog {
  public:
   // `kept` is what a new segment begins with. Both it and `far`, which may be null, outlive this.
-  KeyLog(std::string folder, cluster::FarKeys* far, const KeptKeys& kept)
-      : folder_(std::move(folder)), far_(far), kept_(kept) {}
+  KeyLog(std::string folder, cluster::FarKeys* far, const KeptKeys& kept,
+         std::size_t spare_bytes = kSpareKeyLogBytes)
+      : folder_(std::move(folder)), far_(far), kept_(kept), spare_bytes_(spare_bytes) {}
   KeyLog(const KeyLog&) = delete;
   KeyLog& operator=(const KeyLog&) = delete;
 
@@ -58,6 +59,7 @@ class KeyLog {
   const std::string folder_;
   cluster::FarKeys* const far_;
   const KeptKeys& kept_;
+  const std::size_t spare_bytes_;
   int last_segment_ = 0;  // this one's, or that of an earlier master
   bool is_open_ = false;  // this one's, as far as it is written
   base::UniqueFd file_;

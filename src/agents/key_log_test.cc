@@ -96,11 +96,12 @@ TEST_F(KeyLogTest, TheNextMasterReadsItAndGoesOnInASegmentOfItsOwn) {
 }
 
 TEST_F(KeyLogTest, WhatWasReplacedDoesNotFillTheDisk) {
-  KeyLog log(folder(), nullptr, kept_);
-  const std::string value(wire::kMaxValueBytes, 'v');
+  constexpr std::size_t kSpareBytes = std::size_t{64} << 10U;
+  KeyLog log(folder(), nullptr, kept_, kSpareBytes);
+  const std::string value(kSpareBytes / 32, 'v');
   for (int i = 0; i < 80; ++i) change(log, "a", value);
   ASSERT_THAT(files(), testing::SizeIs(1));
-  EXPECT_LT(std::filesystem::file_size(folder() + "/" + files().front()), 24U << 20U);
+  EXPECT_LT(std::filesystem::file_size(folder() + "/" + files().front()), kSpareBytes * 3 / 2);
   KeptKeys again;
   KeyLog next(folder(), nullptr, again);
   ASSERT_TRUE(next.read(again).ok());

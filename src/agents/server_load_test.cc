@@ -21,8 +21,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr int kPolite = 20;
-constexpr int kStalled = 5;
+constexpr int kPolite = 5;
+constexpr int kStalled = 2;
 constexpr int kFlooding = 2;
 constexpr int kAll = kPolite + kStalled + kFlooding;
 constexpr std::size_t kFloodBytes = std::size_t{1} << 20U;  // that wait to be sent, always

@@ -46,9 +46,9 @@ TEST(TFile, RecordsComeInTheirOrderWhateverThePieces) {
     writer.record("", {""});
     writer.end_block();
     writer.record("chunked", {"x", std::string(300, 'y'), std::string(70'000, 'z'), ""});
-    writer.record(std::string(200, 'k'), {std::string(2'000'000, 'v')});
+    writer.record(std::string(200, 'k'), {std::string(300'000, 'v')});
     const std::string file = writer.finish();
-    for (const std::size_t piece : {1U, 3U, 1'000'000U}) {
+    for (const std::size_t piece : {1U, 3U, 150'000U}) {
       const auto found = collect(file, piece);
       ASSERT_TRUE(found.ok()) << compression << ": " << found.error().message;
       EXPECT_EQ(found->ended, 4);
@@ -56,7 +56,7 @@ TEST(TFile, RecordsComeInTheirOrderWhateverThePieces) {
           found->records,
           ElementsAre(Pair("first", "abc"), Pair("", ""),
                       Pair("chunked", "x" + std::string(300, 'y') + std::string(70'000, 'z')),
-                      Pair(std::string(200, 'k'), std::string(2'000'000, 'v'))));
+                      Pair(std::string(200, 'k'), std::string(300'000, 'v'))));
     }
   }
 }

@@ -97,11 +97,15 @@ TEST(RecordTest, RefusesWhatItWouldNotWrite) {
   }
 }
 
+// A job of a tenth of the tasks whose texts are so long that they are shortened.
 TEST(RecordTest, StatusOfTheLargestJobFitsALine) {
-  job::JobStatus status = sample_status(job::JobState::kRunning, job::kMaxTasks);
-  for (job::TaskStatus& task : status.tasks) task.last_line = std::string(4000, 'x');
+  constexpr std::size_t kTenth = job::kMaxTasks / 10;
+  job::JobStatus status = sample_status(job::JobState::kRunning, static_cast<int>(kTenth));
+  // Each of these letters is written as six.
+  for (job::TaskStatus& task : status.tasks) task.last_line = std::string(4000, '\1');
   const std::string line = record_line(StatusRecord{status}, 1);
-  EXPECT_LT(line.size(), kMaxLineBytes);
+  // The last tasks' numbers have one digit more.
+  EXPECT_LT((line.size() / kTenth + 1) * job::kMaxTasks, kMaxLineBytes);
   const auto read = parse_record(line, 1);
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(std::get<StatusRecord>(*read).status.tasks.size(), status.tasks.size());

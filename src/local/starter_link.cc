@@ -25,8 +25,6 @@ namespace starter = process::starter;
 
 // How long the end of what was killed is waited for when the link goes.
 constexpr std::chrono::seconds kKillWait(10);
-// A starter that kills what it can tells within a second who survives.
-constexpr std::chrono::seconds kSilence(3);
 constexpr int kStarterFd = 3;
 
 }  // namespace
@@ -151,9 +149,9 @@ void StarterLink::ask_to_end(const std::string& key) { send(starter::EndOrder{ke
 
 void StarterLink::kill(const std::string& key) { send(starter::KillOrder{key}); }
 
-void StarterLink::give_up(const std::string& key) {
+void StarterLink::give_up(const std::string& key, base::Duration silence) {
   send(starter::GiveUpOrder{key});
-  silence_ = loop_.after(kSilence, [this, key] {
+  silence_ = loop_.after(silence, [this, key] {
     if (keys_.contains(key)) kill_starter();
   });
 }

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "net/event_loop.h"
@@ -25,6 +27,9 @@ namespace gangrun::local {
 // keys, which the cluster chooses. Destroying it kills starter, agents and tasks, and waits for it.
 class StarterLink {
  public:
+  // A starter that kills what it can tells within a second who survives.
+  static constexpr base::Duration kSilence = std::chrono::seconds(3);
+
   struct Callbacks {
     // The number is this process's of the agent.
     std::function<void(const std::string& key, pid_t pid)> on_started;
@@ -64,8 +69,9 @@ class StarterLink {
   void watch_agent(const std::string& key);
   void ask_to_end(const std::string& key);
   void kill(const std::string& key);
-  // The same for what was killed and has not ended; a starter that does not answer is killed.
-  void give_up(const std::string& key);
+  // The same for what was killed and has not ended; a starter that does not answer within `silence`
+  // is killed.
+  void give_up(const std::string& key, base::Duration silence = kSilence);
 
  private:
   void send(const process::starter::Order& order, std::vector<base::UniqueFd> fds = {});

@@ -152,7 +152,7 @@ TEST_F(StarterLinkTest, TheStartersEndIsTheEndOfAll) {
 TEST_F(StarterLinkTest, AStarterThatDoesNotAnswerIsKilled) {
   start("a");
   wait_for(1);
-  link->give_up("a");
+  link->give_up("a", std::chrono::milliseconds(100));
   wait_for(3);
   EXPECT_THAT(told[1], HasSubstr("ended a"));
   EXPECT_EQ(told[2], "over");

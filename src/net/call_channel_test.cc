@@ -77,9 +77,11 @@ TEST(OpenChannel, BytesGoBothWaysInTheSubprotocolThatBothSpeak) {
 }
 
 TEST(OpenChannel, ATextMessageEndsIt) {
-  const TestPeer peer([](TestTalk& talk) {
+  constexpr char kFarewell = '\x88';
+  std::string heard;
+  const TestPeer peer([&heard](TestTalk& talk) {
     talk.write(websocket_consent(talk.read_head(), "v4.channel.k8s.io") + frame(kText, "one"));
-    talk.read_until("nothing that a client says");
+    heard = talk.read_exactly(1);
   });
   EventLoop loop;
   auto channel = open(loop, plain_remote(peer));
@@ -88,6 +90,7 @@ TEST(OpenChannel, ATextMessageEndsIt) {
   (*channel)->on_closed([&closed](const base::Error&) { closed = true; });
   (*channel)->on_message([](std::string_view message) { ADD_FAILURE() << message; });
   EXPECT_TRUE(loop.run_until([&] { return closed; }, test_deadline()));
+  EXPECT_THAT(heard, testing::StartsWith(std::string(1, kFarewell)));
 }
 
 TEST(OpenChannel, ARefusalIsItsBodyAndNothingElse) {

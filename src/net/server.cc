@@ -188,7 +188,7 @@ bool Server::Core::refuses(base::UniqueFd& fd, const Listener& listener,
 // The kernel keeps those that wait, so a crowd of agents that all come at once is only slowed down.
 bool Server::Core::must_wait(const Listener& listener) {
   if (!listener.unix_path.empty()) return false;
-  strangers.limit(most_strangers(options));
+  strangers.limit(most_strangers(options), options.strangers_patience);
   return strangers.full(loop.now());
 }
 

@@ -14,6 +14,7 @@
 #include "net/channel.h"
 #include "net/event_loop.h"
 #include "net/http.h"
+#include "net/strangers.h"
 
 namespace gangrun::net {
 
@@ -44,6 +45,7 @@ struct ServerOptions {
   // connections, and a quarter of this process's descriptors; half of these from one source. Some
   // more of a source that has its half wait for their turn, without a handshake.
   std::size_t max_strangers = 1024;
+  base::Duration strangers_patience = Strangers::kPatience;  // then one may give way to another
   std::size_t max_header_bytes = std::size_t{32} * 1024;
   std::size_t max_body_bytes = std::size_t{8} * 1024 * 1024;
   base::Duration header_timeout = base::seconds(20);  // TLS handshake and header

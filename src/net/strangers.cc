@@ -34,7 +34,7 @@ std::string source_of(const sockaddr_storage& address) {
 }
 
 bool Strangers::full(base::Instant now) const {
-  return waiting_.size() >= most_ && !waiting_.empty() && now - waiting_.front().since < kPatience;
+  return waiting_.size() >= most_ && !waiting_.empty() && now - waiting_.front().since < patience_;
 }
 
 std::list<Strangers::Stranger>::const_iterator Strangers::oldest(const std::string& source) const {
@@ -47,7 +47,7 @@ std::list<Strangers::Stranger>::const_iterator Strangers::oldest(const std::stri
 bool Strangers::has_room(const std::string& source, base::Instant now) const {
   if (of(source) < most_of_one() && waiting_.size() < most_) return true;
   const auto first = oldest(source);
-  return first != waiting_.end() && now - first->since >= kPatience;
+  return first != waiting_.end() && now - first->since >= patience_;
 }
 
 Strangers::Verdict Strangers::come(Id id, const std::string& source, base::Instant now) {

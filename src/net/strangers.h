@@ -23,7 +23,6 @@ class Strangers {
  public:
   using Id = std::uint64_t;
 
-  // After so long a stranger gives way to another, if there are too many.
   static constexpr base::Duration kPatience = base::seconds(2);
 
   // The decision about one that has just come.
@@ -33,8 +32,12 @@ class Strangers {
     [[nodiscard]] bool crowded() const { return !welcome || gives_way.has_value(); }
   };
 
-  // How many there may be: `most` in all, half of them of one source.
-  void limit(std::size_t most) { most_ = most; }
+  // How many there may be: `most` in all, half of them of one source. After `patience` one gives
+  // way to another, if there are too many.
+  void limit(std::size_t most, base::Duration patience = kPatience) {
+    most_ = most;
+    patience_ = patience;
+  }
 
   // Whether the next one has to wait until it is accepted: all are there, and none for long.
   [[nodiscard]] bool full(base::Instant now) const;
@@ -64,6 +67,7 @@ class Strangers {
   void remove(std::list<Stranger>::const_iterator found);
 
   std::size_t most_ = 0;
+  base::Duration patience_ = kPatience;
   std::list<Stranger> waiting_;  // in the order in which they came
   std::map<Id, std::list<Stranger>::iterator> places_;
   std::map<std::string, std::size_t> counts_;

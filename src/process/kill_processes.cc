@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
+#include <utility>
 
 #include "base/format.h"
 #include "process/proc_fs.h"
@@ -55,6 +56,9 @@ pid_t group_of_victim(pid_t pid, const Victims& victims, const Own& own) {
 }
 
 base::Error survivors_error(const std::vector<pid_t>& survivors) {
+  if (survivors.empty()) {
+    return base::deadline_exceeded("processes that fork and end all the time could not be caught");
+  }
   std::vector<std::string> named;
   for (const pid_t pid : survivors) {
     if (named.size() == kMaxNamedSurvivors) {
@@ -113,16 +117,22 @@ std::vector<ProcessHandle> kill_once(const Victims& victims, const std::vector<p
 
 base::Result<> kill_processes(const Victims& victims, const std::vector<pid_t>& own_children,
                               base::Instant deadline) {
+  std::vector<pid_t> known_ended;
   while (true) {
     reap_orphans(own_children);
-    const std::vector<pid_t> alive = living(victims.list());
-    if (alive.empty()) {
+    std::vector<pid_t> listed = victims.list();
+    const std::vector<pid_t> alive = living(listed);
+    // One that ended while the list was made may have forked before: its child is not on the list.
+    const auto had_ended = [&known_ended](pid_t pid) { return contains(known_ended, pid); };
+    if (alive.empty() && std::all_of(listed.begin(), listed.end(), had_ended)) {
       // Some may have ended since the start of this round.
       reap_orphans(own_children);
       return {};
     }
+    const bool is_first_look = known_ended.empty();
+    known_ended = alive.empty() ? std::move(listed) : std::vector<pid_t>();
     const base::Instant now = std::chrono::steady_clock::now();
-    if (now >= deadline) return survivors_error(alive);
+    if (now >= deadline && !(alive.empty() && is_first_look)) return survivors_error(alive);
     const std::vector<ProcessHandle> awaited = kill_once(victims, alive);
     const base::Instant round_end = std::min(deadline, now + kMaxRound);
     for (const ProcessHandle& handle : awaited) {

@@ -33,8 +33,9 @@ void reap_orphans(const std::vector<pid_t>& own_children);
 // first few hundred of them. What they forked meanwhile may live.
 std::vector<ProcessHandle> kill_once(const Victims& victims, const std::vector<pid_t>& alive);
 
-// Kills until list() has nobody alive, again and again, as they may fork meanwhile.
-// kDeadlineExceeded names the survivors (processes stuck in the kernel, or those of another user).
+// Kills until list() has nobody alive, again and again, as they may fork meanwhile; nor anybody who
+// has just ended and may have left a child. kDeadlineExceeded names the survivors (processes stuck
+// in the kernel, or those of another user).
 base::Result<> kill_processes(const Victims& victims, const std::vector<pid_t>& own_children,
                               base::Instant deadline);
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <limits>
+#include <utility>
 
 #include "base/format.h"
 #include "base/test_deadline.h"
@@ -60,6 +62,32 @@ TEST(KillProcesses, NamesSurvivorsAtTheDeadline) {
   EXPECT_EQ(::waitpid(child, nullptr, WNOHANG), 0) << "who is not a victim is not killed";
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
+}
+
+// A chain of them was left with a busy machine: whoever was listed had ended by the time of the
+// look at it.
+TEST(KillProcesses, WhoHasJustEndedMayHaveForkedBefore) {
+  const pid_t ended = ::fork();
+  if (ended == 0) ::_exit(0);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(ended), &info, WEXITED | WNOWAIT), 0);
+  const pid_t child = waiting_child();
+  Victims victims = these({child});
+  bool is_first = true;
+  victims.list = [&] { return std::vector{std::exchange(is_first, false) ? ended : child}; };
+  EXPECT_TRUE(kill_processes(victims, {}, base::soon()).ok());
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "the child lives, or was not reaped";
+}
+
+TEST(KillProcesses, SaysThatAChainOfProcessesIsNotCaught) {
+  pid_t next = std::numeric_limits<pid_t>::max();  // no kernel has so many
+  Victims victims = these({});
+  victims.list = [&next] { return std::vector{--next}; };
+  const auto killed =
+      kill_processes(victims, {}, std::chrono::steady_clock::now() + milliseconds(5));
+  ASSERT_FALSE(killed.ok());
+  EXPECT_EQ(killed.error().code, base::Code::kDeadlineExceeded);
+  EXPECT_THAT(killed.error().message, HasSubstr("fork and end all the time"));
 }
 
 TEST(KillProcesses, AProcessThatIsNoDescendantIsNoVictim) {

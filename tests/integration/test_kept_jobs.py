@@ -1,5 +1,6 @@
 """What is told of a job whose records are all that is left of it, or are damaged, or had no room on their disk."""
 
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -175,24 +176,28 @@ def test_ps_names_a_job_whose_master_does_not_answer(gangrun, run_gangrun, home,
     (master,) = [pid for pid, words in processes_with(f"GANGRUN_HOME={home}").items() if "master" in words]
     os.kill(master, signal.SIGSTOP)
     try:
-        listed = {job["name"]: job for job in json.loads(run_gangrun("ps", "--json").stdout)}
+        # All at once, as each waits for as long.
+        with concurrent.futures.ThreadPoolExecutor(6) as asking:
+            asked = {words: asking.submit(run_gangrun, *words.split()) for words in (
+                "ps --json", "ps", "status mute", "status mute --json", "logs mute", "kill mute")}
+        done = {words: answer.result() for words, answer in asked.items()}
+        listed = {job["name"]: job for job in json.loads(done["ps --json"].stdout)}
         assert listed["good"]["state"] == "succeeded"
         # As it has recorded it.
         assert listed["mute"]["state"] == "running" and "does not answer within" in listed["mute"]["notes"][0], listed
-        shown = run_gangrun("ps")
+        shown = done["ps"]
         assert shown.status == 0 and "mute" in shown.stdout and "good" in shown.stdout, shown
         assert re.search(r"mute-\S+ +running .*≥ .* its master does not answer; as of 20\S+Z\n", shown.stdout), shown
         assert "good" not in "".join(line for line in shown.stdout.splitlines() if "does not answer" in line), shown
         # It was an error alone.
-        for flags in [], ["--json"]:
-            one = run_gangrun("status", "mute", *flags)
+        for one in done["status mute"], done["status mute --json"]:
             assert one.status == 7 and re.fullmatch(r"gangrun: the master of mute-\S+ does not answer within .+ s\n", one.stderr), one
             assert "running" in one.stdout and "this is the last status that it has recorded, at 20" in one.stdout, one
         # There was no line.
-        told = run_gangrun("logs", "mute")
+        told = done["logs mute"]
         assert told.status == 7 and told.stdout == "worker:0 | said\n" and "does not answer within" in told.stderr, told
         # That was 124, and nothing said that the request counts.
-        told = run_gangrun("kill", "mute")
+        told = done["kill mute"]
         assert told.status == 7 and "does not answer within 5.0 s; it stops the job if it goes on" in told.stderr, told
         # One that follows outlives the silence: that was status 7.
         follower = subprocess.Popen([gangrun, "logs", "-f", "mute"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

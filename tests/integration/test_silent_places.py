@@ -116,6 +116,7 @@ def with_kubeconfig(folder, url):
     return ["--kubeconfig", "kubeconfig"]
 
 
+@pytest.mark.programs  # a request's own limit passes before, of 30 s
 def test_what_a_silent_api_server_has_of_a_detached_job_is_left_at_the_second_ctrl_c(start, tmp_path):
     with SilentApiServer().serving() as api:
         process = start("run", "--detach", "--on", "kubernetes", *with_kubeconfig(tmp_path, api.url), "--image", "busybox", "--", "true")

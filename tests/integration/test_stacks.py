@@ -101,17 +101,17 @@ worker:0,2  \1 \(sleeps, [\d.]+(?: to [\d.]+)? s of CPU\)
 def test_a_program_that_hangs_is_told_as_the_reason(gangrun, home, job, programs, tmp_path):
     """The master gave up at the same time, and only told that the agent did not answer."""
     programs(py_spy=HANGS, eu_stack=HANGS)
-    seen = command(gangrun, home, "stacks", job, "--timeout", "10s")
+    seen = command(gangrun, home, "stacks", job, "--timeout", "6s")
     assert seen.returncode == 0, seen.stderr
-    assert f"(not looked at within 10 s: {tmp_path}/bin/py-spy takes too long; allow more with --timeout)" in seen.stdout, seen.stdout
+    assert f"(not looked at within 6.0 s: {tmp_path}/bin/py-spy takes too long; allow more with --timeout)" in seen.stdout, seen.stdout
     assert "its agent did not answer" not in seen.stdout
 
 
 def test_a_task_that_is_late_does_not_cost_the_others(gangrun, home, job, programs):
     programs(py_spy=PY_SPY.replace("at=odd_place", "exec sleep 600"), eu_stack=HANGS)
-    seen = command(gangrun, home, "stacks", job, "--timeout", "10s")
+    seen = command(gangrun, home, "stacks", job, "--timeout", "6s")
     assert seen.returncode == 0, seen.stderr
-    assert re.search(r"^worker:1  python[^\n]*\n(    [^\n]*\n)*    \(not looked at within 10 s: [^\n]*; allow more with --timeout\)$",
+    assert re.search(r"^worker:1  python[^\n]*\n(    [^\n]*\n)*    \(not looked at within 6.0 s: [^\n]*; allow more with --timeout\)$",
                      seen.stdout, re.MULTILINE), seen.stdout
     assert re.search(r"^worker:0,2  python[^\n]*\n[^\n]*\n        usual_place", seen.stdout, re.MULTILINE), seen.stdout
 

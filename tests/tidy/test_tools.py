@@ -59,6 +59,13 @@ def test_tests_that_run_side_by_side_are_all_counted(monkeypatch):
     assert tally.names == ["pytest tests/integration: status 1"] and tally.failed == 1
 
 
+def test_each_file_of_a_folder_is_in_one_of_its_parts():
+    parts = suites.parts_of("tests/integration", 3)
+    files = [path.relative_to(ROOT).as_posix() for path in (ROOT / "tests/integration").glob("test_*.py")]
+    assert sorted(sum(parts, ())) == sorted(files)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
 UNSTEADY = """
 import pathlib
 def test_that_passes(): pass

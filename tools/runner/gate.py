@@ -4,7 +4,7 @@ Who adds to it takes away as much: its budgets stand here, and are told beside e
 """
 
 from .stages import Stage
-from .suites import build, install, labelled, pytest, room_tests, side_by_side
+from .suites import build, install, labelled, parts_of, pytest, room_tests, side_by_side
 
 GROUP = "gate"
 # The groups of tools/install-deps that only the last stage needs: they are installed beside the first ones. `make test`
@@ -26,7 +26,7 @@ def unit(tally):
 def programs(tally):
     if build(tally, "release", *RELEASE):
         labelled(tally, "release", "^simulation$")
-        side_by_side(tally, ("tests/integration",), ("tests/end_to_end", "tests/ssh"), ("python/tests",), group=GROUP)
+        side_by_side(tally, *parts_of("tests/integration", 2), ("tests/end_to_end", "tests/ssh"), ("python/tests",), group=GROUP)
 
 
 def places(tally):

@@ -55,6 +55,17 @@ def pytest(tally, *chosen, group=None, keep=False):
     return failed
 
 
+def parts_of(folder, count):
+    """The files with a folder's tests in so many groups, for those that mostly wait: by size, the largest dealt out first."""
+    files = sorted((ROOT / folder).glob("test_*.py"), key=lambda path: (-path.stat().st_size, path.name))
+    return [tuple(path.relative_to(ROOT).as_posix() for path in files[first::count]) for first in range(count)]
+
+
+def words_of(folders):
+    """For the line of times; a part of a folder has many files."""
+    return " ".join(folders) if len(folders) < 4 else f"{folders[0]} and {len(folders) - 1} more"
+
+
 def once_more(own, failed, run_alone):
     """Runs those that failed beside others with the machine to themselves, and moves those that pass to the unsteady ones.
     `run_alone(tally, names)` returns the names of those that fail again."""
@@ -75,7 +86,7 @@ def side_by_side(tally, *groups, group=None):
         own = Tally()
         started = time.monotonic()
         failed = pytest(own, *folders, group=group, keep=True)
-        print(f"run_tests: {' '.join(folders)}: {time.monotonic() - started:.0f} s", flush=True)
+        print(f"run_tests: {words_of(folders)}: {time.monotonic() - started:.0f} s", flush=True)
         return own, failed
 
     with concurrent.futures.ThreadPoolExecutor(len(groups)) as pool:

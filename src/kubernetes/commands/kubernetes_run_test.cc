@@ -15,6 +15,8 @@
 #include "client/test_context.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests_for_tests.h"
+#include "kubernetes/test_api_server_internal.h"
+#include "wire/test_registry.h"
 
 namespace gangrun::kubernetes::commands {
 namespace {
@@ -122,14 +124,17 @@ TEST_F(CarriedFolders, WhatIsNoFileIsNamed) {
 
 // A plan is kept and sent on.
 TEST(DryRunOfADetachedJob, ShowsItsMasterAndNoSecret) {
+  TestApiServer server;
+  server.on_request = [](TestTalk& talk) { talk.refuse(403, "Forbidden", "not you"); };
   client::TestContext test;
-  std::ofstream(test.folder() + "/config") << R"(apiVersion: v1
+  std::ofstream(test.folder() + "/config") << base::format(R"(apiVersion: v1
 kind: Config
 current-context: c
-contexts: [{name: c, context: {cluster: c, user: u, namespace: lab}}]
-clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]
-users: [{name: u, user: {}}]
-)";
+contexts: [{{name: c, context: {{cluster: c, user: u, namespace: lab}}}}]
+clusters: [{{name: c, cluster: {{server: "{}"}}}}]
+users: [{{name: u, user: {{}}}}]
+)",
+                                                           server.access.remote.url);
   pods::ManifestInput job = pods::test::wine_job();
   pods::KubernetesOptions& own = pods::edit_kubernetes(job.spec);
   own.kubeconfig = "config";
@@ -138,17 +143,20 @@ users: [{name: u, user: {}}]
   client::RunOptions options;
   options.dry_run = true;
   options.detach = true;
-  EXPECT_EQ(run_on_kubernetes({.spec = job.spec}, options, test.context()),
-            client::ExitStatus::kBadInput);
+  const auto run = [&] {
+    return wire::while_serving(server.loop, [&] {
+      return run_on_kubernetes({.spec = job.spec}, options, test.context());
+    });
+  };
+  EXPECT_EQ(run(), client::ExitStatus::kBadInput);
   EXPECT_THAT(test.err(), HasSubstr("kubernetes.master.service_account: is missing"));
   own.master.service_account = "leader";
-  ASSERT_EQ(run_on_kubernetes({.spec = job.spec}, options, test.context()),
-            client::ExitStatus::kSuccess)
-      << test.err();
+  ASSERT_EQ(run(), client::ExitStatus::kSuccess) << test.err();
   EXPECT_THAT(test.out(), HasSubstr("serviceAccountName: leader\n"));
   EXPECT_THAT(test.out(), HasSubstr("  config: \"(hidden)\"\n"));
   EXPECT_THAT(test.out(), testing::Not(HasSubstr("ownerReferences")));
   EXPECT_THAT(test.err(), HasSubstr("One more pod leads the job, with the service account"));
+  EXPECT_THAT(test.err(), HasSubstr("the API server has not checked the pods: "));
 }
 
 }  // namespace

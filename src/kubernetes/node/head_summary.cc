@@ -26,7 +26,7 @@ void SummaryPace::changed() {
   if (timer_.pending()) return;
   const base::Instant now = loop_.now();
   // By the loop: who tells of a change may be in the midst of it.
-  timer_ = loop_.at(told_at_ ? std::max(now, *told_at_ + kPause) : now, [this] {
+  timer_ = loop_.at(told_at_ ? std::max(now, *told_at_ + pause_) : now, [this] {
     told_at_ = loop_.now();
     tell_();
   });

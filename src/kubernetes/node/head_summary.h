@@ -23,14 +23,15 @@ class SummaryPace {
  public:
   static constexpr std::chrono::seconds kPause{2};
 
-  SummaryPace(net::EventLoop& loop, std::function<void()> tell)
-      : loop_(loop), tell_(std::move(tell)) {}
+  SummaryPace(net::EventLoop& loop, std::function<void()> tell, base::Duration pause = kPause)
+      : loop_(loop), tell_(std::move(tell)), pause_(pause) {}
 
   void changed();
 
  private:
   net::EventLoop& loop_;
   const std::function<void()> tell_;
+  const base::Duration pause_;
   std::optional<base::Instant> told_at_;
   net::Timer timer_;
 };

@@ -46,14 +46,16 @@ TEST(HeadSummary, HasTheReasonAndNoSentence) {
 TEST(SummaryPace, TellsTheFirstChangeSoonAndOthersTogether) {
   net::EventLoop loop;
   int told = 0;
-  SummaryPace pace(loop, [&] { ++told; });
+  constexpr std::chrono::milliseconds kPause{300};
+  SummaryPace pace(
+      loop, [&] { ++told; }, kPause);
   pace.changed();
   EXPECT_EQ(told, 0) << "from inside the call";
   ASSERT_TRUE(loop.run_until([&] { return told == 1; }, base::soon()));
   const base::Instant first = loop.now();
   for (int i = 0; i < 100; ++i) pace.changed();
   ASSERT_TRUE(loop.run_until([&] { return told == 2; }, base::soon()));
-  EXPECT_GE(loop.now() - first, SummaryPace::kPause - std::chrono::milliseconds(100));
+  EXPECT_GE(loop.now() - first, kPause - std::chrono::milliseconds(100));
 }
 
 }  // namespace

@@ -164,17 +164,17 @@ Result<> PodMaster::prepare() {
   input.spec = config_.spec;
   input.job_id = config_.job_id;
   input.name_space = config_.name_space;
-  place_.emplace(
-      records::RecordPlace{.loop = loop_,
-                           .logger = logger_,
-                           .client = *client_,
-                           .name_space = config_.name_space,
-                           .job_id = config_.job_id,
-                           .job_name = pods::job_name(input),
-                           .head_name = pods::head_name(input),
-                           .owner = config_.owner,
-                           .key = records::records_key(config_.secret),
-                           .labels = pods::metadata_of(input, {}, nullptr).at("labels")});
+  place_.emplace(records::RecordPlace{.loop = loop_,
+                                      .logger = logger_,
+                                      .client = *client_,
+                                      .name_space = config_.name_space,
+                                      .job_id = config_.job_id,
+                                      .job_name = pods::job_name(input),
+                                      .head_name = pods::head_name(input),
+                                      .owner = config_.owner,
+                                      .key = records::records_key(config_.secret),
+                                      .labels = pods::metadata_of(input, {}, nullptr).at("labels"),
+                                      .look_interval = options_.look_interval});
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "kubernetes/client.h"
+#include "kubernetes/records/record_place.h"
 #include "net/event_loop.h"
 
 namespace gangrun::kubernetes::node {
@@ -22,6 +23,8 @@ struct PodMasterOptions {
   std::string pod_name;
   std::string pod_uid;
   std::string pod_address;
+  // How often it looks at the job's head, unasked.
+  base::Duration look_interval = records::kLookInterval;
   // To the API server, as the pod's service account.
   std::function<base::Result<std::unique_ptr<kubernetes::Client>>(net::EventLoop&, base::Logger&)>
       make_client;

@@ -171,6 +171,7 @@ class PodMasterTest : public testing::Test {
         .pod_name = pod,
         .pod_uid = uid,
         .pod_address = "127.0.0.1",
+        .look_interval = std::chrono::milliseconds(100),
         .make_client = [this](net::EventLoop& loop, base::Logger& logger) {
           return Client::make(loop, logger, server.access, {});
         }};

@@ -86,7 +86,7 @@ struct KeptResults : RecordServer {
 
 TEST(MapResults, KeepsEachTasksLastOne) {
   KeptResults kept;
-  const std::string large = net::random_bytes(3'000'000);
+  const std::string large = net::random_bytes(result_limits().map_bytes + 10'000);  // of two maps
   kept.keep("worker-0", "42");
   kept.keep("worker-1", large);
   kept.keep("worker-2", "");

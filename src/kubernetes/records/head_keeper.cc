@@ -78,7 +78,7 @@ Result<Head> HeadKeeper::claim(const std::string& pod_name, const std::string& p
   wanted_ = known_.head;
   GANGRUN_TRY(seal_chains(deadline).context("while ending the records of earlier masters"));
   is_in_office_ = true;
-  next_look_ = place_.loop.after(kLookInterval, [this] { look({}); });
+  next_look_ = place_.loop.after(place_.look_interval, [this] { look({}); });
   tell_stop();
   return known_.head;
 }
@@ -230,7 +230,7 @@ void HeadKeeper::on_answered() {
   pause_.reset();
   wanted_ = known_.head;
   for (const Wish& wish : wishes_) wish.change(wanted_);
-  next_look_ = place_.loop.after(kLookInterval, [this] { look({}); });
+  next_look_ = place_.loop.after(place_.look_interval, [this] { look({}); });
   tell_stop();
 }
 

@@ -24,9 +24,6 @@ namespace gangrun::kubernetes::records {
 // of a patch that fails, and 409 where the change comes while it works.
 bool is_conflict(const base::Error& error);
 
-// For so long a master may not know that another one has taken its place.
-inline constexpr std::chrono::seconds kLookInterval{5};
-
 // The one writer of the head in a process: takes the office of the job's master, and sees when
 // another one has it. Its requests go one after the other; changes that wait become one.
 class HeadKeeper {

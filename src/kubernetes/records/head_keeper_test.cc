@@ -194,7 +194,10 @@ TEST(HeadKeeper, ChangesNothingForAnotherMaster) {
 
 TEST(HeadKeeper, SeesThatTheJobWasTakenAway) {
   RecordServer server;
-  Office office(server);
+  RecordPlace place = server.place();
+  place.look_interval = std::chrono::milliseconds(50);
+  Office office(place);
+  office.claim("pod-1", server.deadline());
   server.store.maps.erase("j-head");
   ASSERT_TRUE(server.wait([&] { return !office.deposed.empty(); }));  // by itself
   EXPECT_EQ(office.deposed[0].code, base::Code::kNotFound);

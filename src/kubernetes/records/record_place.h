@@ -13,6 +13,9 @@
 
 namespace gangrun::kubernetes::records {
 
+// For so long a master may not know that another one has taken its place.
+inline constexpr std::chrono::seconds kLookInterval{5};
+
 // The place of a job's records. Copied; loop, logger and client outlive all copies.
 struct RecordPlace {
   net::EventLoop& loop;
@@ -28,6 +31,7 @@ struct RecordPlace {
   // For so long one request is repeated at a server that refuses for now, before that is told as
   // trouble; then it is made again.
   base::Duration patience = std::chrono::seconds(3);
+  base::Duration look_interval = kLookInterval;
 };
 
 }  // namespace gangrun::kubernetes::records
