@@ -116,10 +116,9 @@ class Jobs {
   [[nodiscard]] virtual bool are_listed() const { return false; }
   [[nodiscard]] virtual base::Result<std::unique_ptr<cluster::Site>> site(
       const Context& context) const;
-  // The jobs of `home` on this machine, with those of this place that are asked otherwise.
+  // The jobs of this machine, with those of this place that are asked otherwise.
   [[nodiscard]] virtual std::unique_ptr<cluster::Site> with_own(
-      const std::string& /*home*/, const Context& /*context*/,
-      std::unique_ptr<cluster::Site> others) const {
+      const Context& /*context*/, std::unique_ptr<cluster::Site> others) const {
     return others;
   }
   [[nodiscard]] virtual base::Result<std::unique_ptr<TaskWay>> way(const WayInput& input) const;

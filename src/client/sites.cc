@@ -30,7 +30,7 @@ base::Result<std::unique_ptr<cluster::Site>> home_site(const Context& context) {
   std::unique_ptr<cluster::Site> site = std::make_unique<host::LocalSite>(
       home, host::LocalAccess{context.clock, revived, are_beside_us});
   for (const Place& place : context.places.all()) {
-    site = place.jobs->with_own(home, context, std::move(site));
+    site = place.jobs->with_own(context, std::move(site));
   }
   return site;
 }

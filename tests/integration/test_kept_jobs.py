@@ -122,7 +122,7 @@ def damage(path):
 
 # Where it is in the job's folder, and whether the job can be told of without it.
 READ_FILES = {"journal/000001.jsonl": False, "job.json": False, "journal": False, "secret": True, "master.lock": True,
-              "supervisor.lock": True, "launch.json": True, "kubernetes.json": False, "logs/worker-0.out": True, "results/worker-0": True}
+              "supervisor.lock": True, "launch.json": True, "logs/worker-0.out": True, "results/worker-0": True}
 
 
 @pytest.mark.parametrize("make", [a_fifo, a_socket, a_folder, a_device, damage, a_newer_journal], ids=lambda make: make.__name__)

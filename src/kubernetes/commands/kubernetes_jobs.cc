@@ -20,7 +20,6 @@
 #include "kubernetes/commands/jobs_in_cluster.h"
 #include "kubernetes/commands/pod_master_job.h"
 #include "kubernetes/commands/pod_way.h"
-#include "kubernetes/commands/unled_jobs.h"
 
 namespace gangrun::kubernetes::commands {
 
@@ -92,12 +91,10 @@ class KubernetesJobs final : public client::Jobs {
     return std::unique_ptr<cluster::Site>(std::make_unique<JobsInCluster>(std::move(here)));
   }
   [[nodiscard]] std::unique_ptr<cluster::Site> with_own(
-      const std::string& home, const client::Context& context,
-      std::unique_ptr<cluster::Site> others) const override {
-    auto jobs = std::make_unique<UnledJobs>(home, std::move(others));
+      const client::Context& context, std::unique_ptr<cluster::Site> others) const override {
     auto here = jobs_here(context);
-    if (!here.ok()) return jobs;
-    return std::make_unique<RecordedJobs>(*std::move(here), std::move(jobs));
+    if (!here.ok()) return others;
+    return std::make_unique<RecordedJobs>(*std::move(here), std::move(others));
   }
   [[nodiscard]] Result<std::unique_ptr<client::TaskWay>> way(
       const client::WayInput& input) const override {
