@@ -48,7 +48,7 @@ void Agents::on(const cluster::LossesTold&) {
   look_for_losses();
 }
 
-// Where the place does not look, all is told.
+// A place that does not look has told all.
 void Agents::look_for_losses() {
   if (!failures_.need_look()) return;
   failures_.look_begins();

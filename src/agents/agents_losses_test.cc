@@ -231,7 +231,7 @@ TEST_F(AgentsLossesTest, WhatExplainsItselfIsToldAtOnce) {
   EXPECT_EQ(launcher_->looks, 0);
 }
 
-// What the second one lacked may have been taken away after the look had begun.
+// The task that the second one lacked may have been taken away after the look had begun.
 TEST_F(AgentsLossesTest, AFailureDuringALookWaitsForTheNext) {
   begin();
   fail(kWorker0);

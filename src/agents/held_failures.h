@@ -20,7 +20,7 @@ class HeldFailures {
   std::vector<job::Exited> look_ended();
   // Whether some are held, and no look is under way.
   [[nodiscard]] bool need_look() const { return !is_looking_ && !held_.empty(); }
-  // That of this task waits no longer; none: it has none.
+  // The failure of this task waits no longer; none: it has none.
   std::optional<job::Exited> take(const job::TaskId& task);
 
  private:

@@ -108,7 +108,7 @@ void JobPods::begin() {
   if (callbacks_.on_owner) callbacks_.on_owner(guest_->owner);
 }
 
-// A watch begins with a list of what there is when it is asked for.
+// A watch begins with a list of what there is by then.
 void JobPods::watch() {
   // News of the last one would be older.
   watch_.reset();

@@ -7,8 +7,8 @@
 //
 // The watch tells of it some time after it has begun, while an agent tells at once that its task
 // has failed for want of such a pod. But the failure comes after the deletion, so a list that is
-// asked for then has it. What it shows is told when the owner has been looked up, if Kubernetes
-// gives no reason for the deletion.
+// requested then shows it. It is told when the owner has been looked up, if Kubernetes gives no
+// reason for the deletion.
 namespace gangrun::kubernetes::pods {
 
 // An agent's peers may break before it has ended, and are not to be the first to be heard of. One
