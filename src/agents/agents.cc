@@ -89,7 +89,7 @@ void Agents::run(const gang::Start& decision,
   (void)server_.send_start(decision.task, decision.attempt, decision.restarts);
 }
 
-// Its failure, if one is held, is known not to matter, or was before this.
+// From now on nothing is looked for when it fails; a failure that is held came before.
 void Agents::let_end(const job::TaskId& task) {
   facts_[task].is_to_end = true;
   if (const auto failure = failures_.take(task)) tell_exit(*failure);
