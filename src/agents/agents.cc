@@ -83,23 +83,33 @@ void Agents::start(const gang::Allocate& decision) {
 
 void Agents::run(const gang::Start& decision,
                  const std::shared_ptr<const job::ClusterSpec>& /*spec*/) {
+  facts_[decision.task].is_to_end = false;
   // With the spec that the registry has published. Without a session the gang hears of its loss,
   // and decides again when it is back.
   (void)server_.send_start(decision.task, decision.attempt, decision.restarts);
 }
 
+// From now on nothing is looked for when it fails; a failure that is held came before.
+void Agents::let_end(const job::TaskId& task) {
+  facts_[task].is_to_end = true;
+  if (const auto failure = failures_.take(task)) tell_exit(*failure);
+}
+
 void Agents::stop(const gang::Stop& decision) {
+  let_end(decision.task);
   (void)server_.send_stop(decision.task, decision.grace);
 }
 
 void Agents::end(const gang::End& decision) {
   coming_ends_.forget(decision.task);
+  let_end(decision.task);
   if (server_.send_end(decision.task, decision.grace)) return;
   starter_->stop(decision.task, decision.attempt, decision.grace);
 }
 
 void Agents::kill(const gang::Kill& decision) {
   coming_ends_.forget(decision.task);
+  let_end(decision.task);
   starter_->stop(decision.task, decision.attempt, kAtOnce);
 }
 

@@ -13,6 +13,7 @@
 #include "agents/call_back.h"
 #include "agents/coming_ends.h"
 #include "agents/file_source.h"
+#include "agents/held_failures.h"
 #include "agents/key_desk.h"
 #include "agents/log_lacks.h"
 #include "agents/output_store.h"
@@ -102,6 +103,8 @@ class Agents final : public cluster::Tasks {
     // Its agent's report, which the gang hears of when the agent has fetched the job's files.
     std::optional<PlaceReported> held_report{};
     std::string lost_files{};  // why its agent will not have them
+    // It was told to stop or to end since its last start.
+    bool is_to_end = false;
     // When its place may take it away, where that is known; its agent is told.
     std::optional<base::Instant> preempted_at;
   };
@@ -109,6 +112,7 @@ class Agents final : public cluster::Tasks {
   void on_starter(const cluster::LaunchEvent& event);
   void on(const cluster::AgentAllocated& event);
   void on(const cluster::PreemptionNotice& event);
+  void on(const cluster::LossesTold&);
   void on(const job::AgentEnded& event);
   void on_agent(DeskEvent event);
   void on(const PlaceReported& event);
@@ -134,6 +138,9 @@ class Agents final : public cluster::Tasks {
   void begin_run(const job::TaskId& task, int attempt);
   void on_outputs_over(const job::TaskId& task, std::string lost);
   void tell_preemption(const job::TaskId& task);
+  void look_for_losses();
+  void let_end(const job::TaskId& task);
+  void tell_exit(const job::Exited& event);
   void tell_end(job::AgentEnded event);
   void tell_tokens(const job::TaskId& task);
   void keep_line(const job::TaskId& task, bool is_error, const std::string& line);
@@ -151,6 +158,7 @@ class Agents final : public cluster::Tasks {
   std::optional<cluster::LineFiles> line_files_;
   std::map<job::TaskId, Facts> facts_;
   ComingEnds coming_ends_;
+  HeldFailures failures_;
   base::Secret tokens_;  // empty: none were given
   Questions questions_;
   KeyDesk keys_;

@@ -43,6 +43,18 @@ void Agents::on(const cluster::PreemptionNotice& event) {
   tell_preemption(event.task);
 }
 
+void Agents::on(const cluster::LossesTold&) {
+  for (const job::Exited& failure : failures_.look_ended()) tell_exit(failure);
+  look_for_losses();
+}
+
+// A place that does not look has told all.
+void Agents::look_for_losses() {
+  if (!failures_.need_look()) return;
+  failures_.look_begins();
+  if (!starter_->look_for_losses()) on(cluster::LossesTold{});
+}
+
 void Agents::on(const job::AgentEnded& event) {
   if (coming_ends_.is_told(event.task, event.attempt)) return;
   coming_ends_.forget(event.task);
@@ -51,6 +63,9 @@ void Agents::on(const job::AgentEnded& event) {
 
 void Agents::tell_end(job::AgentEnded event) {
   Facts& facts = facts_[event.task];
+  const auto failure = event.attempt == facts.agent ? failures_.take(event.task) : std::nullopt;
+  // One that is taken away has not failed by itself.
+  if (failure && job::is_own_fault(event.why.reason)) tell_exit(*failure);
   // The end of one that was lost may come when the next one fetches already.
   if (event.attempt == facts.agent) forget_files(event);
   facts.preempted_at.reset();
@@ -208,6 +223,13 @@ void Agents::on(const job::Exited& event) {
         line_files_->missing(cluster::log_prefix(options_.launch.log_folder, event.task));
     if (missing) facts.told.incomplete_log = *missing;
   }
+  const bool is_explained = facts.is_to_end || !coming_ends_.is_empty();
+  if (is_explained || !ComingEnds::may_explain(event.report)) return tell_exit(event);
+  failures_.hold(event);
+  look_for_losses();
+}
+
+void Agents::tell_exit(const job::Exited& event) {
   for (const job::AgentEnded& end : coming_ends_.before(event.report)) tell_end(end);
   emit(event);
 }

@@ -18,6 +18,9 @@ class ComingEnds {
   // Whoever runs the job has asked for its end, or its place has told it.
   void forget(const job::TaskId& task) { coming_.erase(task); }
   [[nodiscard]] bool has(const job::TaskId& task) const { return coming_.contains(task); }
+  [[nodiscard]] bool is_empty() const { return coming_.empty(); }
+  // Whether ends that come may be why a run has ended so.
+  [[nodiscard]] static bool may_explain(const job::ExitReport& report);
   // A run has ended so: what is to be told first, and counts as told.
   std::vector<job::AgentEnded> before(const job::ExitReport& report);
   // Whether before() has returned it: then its place tells nothing new.

@@ -53,11 +53,15 @@ struct PreemptionNotice {
   std::optional<job::Why> loss{};
 };
 
+// All agents that were being taken away when look_for_losses() was called have been told, as far as
+// the place could know in time.
+struct LossesTold {};
+
 // Every start() is answered by exactly one job::AgentEnded: the agent has ended, and nothing that
 // it started is alive; or will be, when the next start() of the task is obeyed.
 using LaunchEvent =
     std::variant<gang::ClusterWaiting, AgentAllocated, PreemptionNotice, job::AgentEnded,
-                 gang::ClusterGone, gang::HostSilent, Remark, TasksWarning>;
+                 LossesTold, gang::ClusterGone, gang::HostSilent, Remark, TasksWarning>;
 
 // A place that starts the agents of tasks. Called on the loop's thread only; events come on
 // it too, never from inside a call.
@@ -81,6 +85,10 @@ class Launcher {
   // `farewell`: it has left, and perhaps why; none: the connection broke.
   virtual void on_session_lost(const job::TaskId& /*task*/,
                                const std::optional<std::string>& /*farewell*/) {}
+  // A task has failed, perhaps for want of one that the place takes away and has not told of yet: a
+  // place that hears late of that looks for it, and tells LossesTold within seconds. Not called
+  // again before. False: this place has told all that it can know.
+  virtual bool look_for_losses() { return false; }
   // Whoever waits for the end of the job wants it at once: what does not answer now is told as
   // silent soon.
   virtual void hurry() {}

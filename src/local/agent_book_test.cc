@@ -38,6 +38,7 @@ std::string words(const cluster::LaunchEvent& event) {
             return base::format("ended {}: {}", words(AgentKey{ended.task, ended.attempt}),
                                 to_words(ended.why));
           },
+          [](const cluster::LossesTold&) { return std::string("losses told"); },
           [](const gang::ClusterGone&) { return std::string("gone"); },
           [](const gang::HostSilent&) { return std::string("silent"); },
           [](const cluster::Remark&) { return std::string("remark"); },

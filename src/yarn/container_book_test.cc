@@ -61,6 +61,7 @@ std::string words(const ContainerAction& action) {
         return base::format("ended {} {}: {}{}", name(ended.task, ended.attempt),
                             job::to_string(ended.why.reason), to_words(ended.why), run);
       },
+      [](const cluster::LossesTold&) { return std::string("losses told"); },
       [](const gang::ClusterGone&) { return std::string("gone"); },
       [](const gang::HostSilent&) { return std::string("silent"); },
       [](const cluster::Remark&) { return std::string("remark"); },

@@ -108,7 +108,10 @@ void JobPods::begin() {
   if (callbacks_.on_owner) callbacks_.on_owner(guest_->owner);
 }
 
+// A watch begins with a list of what there is by then.
 void JobPods::watch() {
+  // News of the last one would be older.
+  watch_.reset();
   WatchRequest request;
   request.path = pods_path();
   const std::string& job_id = manifests_.input().job_id;

@@ -103,6 +103,7 @@ class JobPods {
   void carry_out(const ReadLog& action) { callbacks_.read_log(action); }
   void carry_out(const DropLog& action) { callbacks_.drop_log(action); }
   void carry_out(const FetchOutputs& action) { callbacks_.fetch_outputs(action); }
+  void carry_out(const ListPods&) { watch(); }
   void carry_out(const LookAtOwner&) { objects_.look_at_owner(); }
   void carry_out(PodEvent& event) { tell(std::move(event)); }
 

@@ -467,6 +467,7 @@ void PodBook::on_time(base::Instant now) {
 void PodBook::settle_all() {
   for (auto& [task, entry] : entries_) settle(entry);
   check_round();
+  end_look();
 }
 
 std::optional<base::Instant> PodBook::next_deadline() const {
@@ -475,6 +476,7 @@ std::optional<base::Instant> PodBook::next_deadline() const {
     lower(next, *silent_since_ + kSilenceTold);
   }
   if (is_owner_to_be_read()) lower(next, owner_look_at_);
+  if (look_by_) lower(next, *look_by_);
   for (const auto& [task, entry] : entries_) {
     if (entry.wake) lower(next, *entry.wake);
   }

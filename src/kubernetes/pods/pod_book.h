@@ -30,6 +30,8 @@ inline constexpr std::chrono::seconds kLongestLogLimit{120};
 inline constexpr std::chrono::seconds kConfigLimit{20};
 // The time that a pod that is taken back has to end.
 inline constexpr std::chrono::seconds kTakeBackGrace{5};
+// For so long pods that others take away are looked for.
+inline constexpr std::chrono::seconds kLookLimit{2};
 // The time that an API server may be silent before that is told.
 inline constexpr std::chrono::seconds kSilenceTold{5};
 
@@ -72,12 +74,15 @@ struct FetchOutputs {
   std::string uid;
 };
 
+// The pods as they are at the API server now: on_list, and changes after it only.
+struct ListPods {};
+
 // Whether all that the job has there is being deleted: on_owner_there or on_owner_deleted.
 struct LookAtOwner {};
 
 // Events are told in their order.
 using PodAction = std::variant<CreatePod, DeletePod, LookForPod, ListEvents, ReadLog, DropLog,
-                               FetchOutputs, LookAtOwner, PodEvent>;
+                               FetchOutputs, ListPods, LookAtOwner, PodEvent>;
 
 // The life of a job's pods: what is asked of tasks and what is told of pods goes in with the time
 // at which it happens, what is to be done comes out. Pure; pods that cannot all get a node are
@@ -114,6 +119,9 @@ class PodBook {
             base::Instant now);
   void run(const job::TaskId& task, PodRun run, base::Instant now);
   void end_run(const job::TaskId& task, std::chrono::milliseconds grace, base::Instant now);
+  // LossesTold comes behind the notices of all pods that somebody takes away now, or when
+  // kLookLimit is over. Not again before.
+  void look_for_losses(base::Instant now);
 
   // All that pods need is there.
   void on_ready(base::Instant now);
@@ -199,11 +207,14 @@ class PodBook {
   void resolve_adoption(PodEntry& entry);
   void settle_all();
 
+  // Pods that others take away (pod_book_losses.cc).
+  void give_notice(PodEntry& entry);
+  void end_look();
+
   // The steps that follow from it (pod_book_settle.cc), in this order.
   void settle(PodEntry& entry);
   void claim(PodEntry& entry) const;
   void note_deletion(PodEntry& entry);
-  void give_notice(PodEntry& entry);
   void note_start(PodEntry& entry);
   void tell_place(PodEntry& entry, const std::string& node);
   void note_end(PodEntry& entry);
@@ -246,7 +257,8 @@ class PodBook {
   Round round_;
   ServerTime server_time_;
   bool is_ready_ = false;
-  bool is_listed_ = false;
+  bool is_listed_ = false;                  // no list is awaited
+  std::optional<base::Instant> look_by_{};  // pods that others take away are looked for until then
   bool others_are_released_ = false;
   bool is_gone_ = false;
   bool is_owner_asked_for_ = false;

@@ -27,6 +27,7 @@ inline std::string words_of(const PodEvent& event) {
             return base::format("notice {}{}", job::to_string(notice.task),
                                 notice.loss ? ": " + to_words(*notice.loss) : "");
           },
+          [](const cluster::LossesTold&) { return std::string("losses told"); },
           [](const job::AgentEnded& ended) {
             return base::format("ended {}: {}{}", job::to_string(ended.task), to_words(ended.why),
                                 job::is_own_fault(ended.why.reason) ? " (counts)" : "");
@@ -63,7 +64,7 @@ inline std::string words_of(const ReadLog& action) {
 }
 inline std::string words_of(const DropLog& it) { return "drop " + job::to_string(it.task); }
 inline std::string words_of(const FetchOutputs& it) { return "fetch " + job::to_string(it.task); }
-
+inline std::string words_of(const ListPods&) { return "list"; }
 inline std::string words_of(const LookAtOwner&) { return "look at owner"; }
 
 class BookDriver {
@@ -153,6 +154,12 @@ class BookDriver {
     book_.on_log_ended(task, pod(task).uid, ended, now_);
   }
   void gone(const job::TaskId& task) { show(task, true); }
+  // These are all that there are, as they are.
+  void list(const std::vector<job::TaskId>& tasks) {
+    std::vector<PodFacts> pods;
+    for (const job::TaskId& task : tasks) pods.push_back(pods_.at(task));
+    book_.on_list(pods, now_);
+  }
   // By somebody else; it may take as long to end.
   void deleted(const job::TaskId& task, std::chrono::seconds grace = std::chrono::seconds(30)) {
     pod(task).is_deleting = true;

@@ -28,7 +28,7 @@ class World {
   }
 
   void step() {
-    switch (dice(15)) {
+    switch (dice(16)) {
       case 0:
       case 1: return answer_create(false);
       case 2: return answer_delete(false);
@@ -43,6 +43,7 @@ class World {
       case 11:
       case 12: return ask();
       case 13: return answer_owner(dice(20) == 0);
+      case 14: return look_for_losses();
       default: return pass(milliseconds(dice(20'000)));
     }
   }
@@ -56,6 +57,7 @@ class World {
       answer_delete(true);
       answer_look();
       answer_owner(false);
+      if (is_list_awaited_) list();
       for (const job::TaskId& task : tasks_) finish_deletion(task);
       while (!events_.empty()) deliver();
       end_log(true);
@@ -67,6 +69,7 @@ class World {
     EXPECT_TRUE(runs_.empty());
     EXPECT_TRUE(creates_.empty());
     EXPECT_TRUE(deletes_.empty());
+    EXPECT_FALSE(is_looking_);
     EXPECT_EQ(book_.waiting_for(now_), "");
   }
 
@@ -101,6 +104,7 @@ class World {
     EXPECT_FALSE(is_owner_asked_for_) << "asked for twice";
     is_owner_asked_for_ = true;
   }
+  void take(const ListPods&) { is_list_awaited_ = true; }
   void take(const ListEvents&) {}
   void take(const ReadLog& action) { logs_[action.task] = action.uid; }
   void take(const DropLog& action) { logs_.erase(action.task); }
@@ -115,6 +119,9 @@ class World {
     runs_.erase(ended.task);
   }
   void take(const PodEvent& event) {
+    if (std::holds_alternative<cluster::LossesTold>(event)) {
+      EXPECT_TRUE(std::exchange(is_looking_, false)) << "told unasked, or twice";
+    }
     if (const auto* ended = std::get_if<job::AgentEnded>(&event)) take(*ended);
     if (const auto* ended = std::get_if<job::Exited>(&event)) {
       EXPECT_EQ(runs_.count(ended->task), 1U) << "its run has ended before";
@@ -213,7 +220,14 @@ class World {
     act();
   }
 
+  void look_for_losses() {
+    if (std::exchange(is_looking_, true)) return;
+    book_.look_for_losses(now_);
+    act();
+  }
+
   void list() {
+    is_list_awaited_ = false;
     events_.clear();
     std::vector<PodFacts> pods;
     for (const auto& [task, pod] : pods_) pods.push_back(pod);
@@ -318,6 +332,8 @@ class World {
   std::set<job::TaskId> looks_;
   bool is_owner_asked_for_ = false;
   bool is_owner_deleted_ = false;
+  bool is_list_awaited_ = false;
+  bool is_looking_ = false;
   std::map<job::TaskId, std::string> logs_;
   std::map<job::TaskId, std::string> fetches_;
 };

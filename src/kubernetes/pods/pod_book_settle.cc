@@ -10,8 +10,8 @@
 //
 // settle() takes all of them, in one order, after each piece of news and at each time that an entry
 // has set for itself (is_due). First comes what the news means: whether the pod is that of the run
-// (claim), whether somebody deletes it (note_deletion), its start, that it is taken away
-// (give_notice), and its end. An end is noted once, and stands. Then comes what the run still
+// (claim), whether somebody deletes it (note_deletion), its start, its end, and that it is taken
+// away (give_notice). An end is noted once, and stands. Then comes what the run still
 // needs: its log is followed to the end, then its outputs are fetched, each with a limit (close);
 // only a closed run is told to the gang (conclude), because nothing of it may come after its end.
 // Last comes what the cluster is asked to do: to delete a pod that nobody wants, by force once its
@@ -61,8 +61,8 @@ void PodBook::settle(PodEntry& entry) {
   claim(entry);
   note_deletion(entry);
   note_start(entry);
-  give_notice(entry);
   note_end(entry);
+  give_notice(entry);
   note_lost_node(entry);
   note_end_of_start(entry);
   let_go(entry);
@@ -91,24 +91,6 @@ void PodBook::note_deletion(PodEntry& entry) {
   entry.owner_at = now_ + kOwnerPause;
   (void)is_due(entry, *entry.owner_at);
   ask_for_owner();
-}
-
-// An agent's peers may break before it has ended, and are not to be the first to be heard of.
-void PodBook::give_notice(PodEntry& entry) {
-  if (!options_.has_agents || !entry.has_own_pod() || !entry.slot || entry.deletion) return;
-  Run& run = *entry.run;
-  const PodFacts& pod = *entry.pod;
-  if (!run.is_place_told || run.end || run.asked_to_end_at || is_owner_deleted_) return;
-  const bool is_sure = is_being_taken(pod) && (loss_of(pod) || !is_owner_questioned());
-  if (!is_sure && pod.disruption.empty()) return;
-  const Notice notice = is_sure ? Notice::kSurely : Notice::kMaybe;
-  if (run.notice >= notice) return;
-  run.notice = notice;
-  const base::Instant end =
-      pod.is_deleting && entry.ends_by ? *entry.ends_by : now_ + options_.timeouts.stop;
-  cluster::PreemptionNotice told{entry.task, entry.slot->attempt, end};
-  if (is_sure) told.loss = loss_of_agent(entry);
-  tell(std::move(told));
 }
 
 void PodBook::note_start(PodEntry& entry) {

@@ -248,6 +248,13 @@ void PodLauncher::on_session_lost(const job::TaskId& task,
   pods_.tell_book(&PodBook::on_agent_silent, task, loop_.now() + agent_lease() + kToNotice);
 }
 
+// The watch may be behind what the agents tell.
+bool PodLauncher::look_for_losses() {
+  if (is_cleared_) return false;
+  pods_.tell_book(&PodBook::look_for_losses);
+  return true;
+}
+
 base::Duration PodLauncher::agent_lease() const {
   return options_.direct ? base::Duration(options_.direct->master_lost) : kClientLease;
 }

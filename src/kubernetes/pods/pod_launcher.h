@@ -65,6 +65,7 @@ class PodLauncher final : public cluster::Launcher {
   bool on_session_open(const job::TaskId& task) override;
   void on_session_lost(const job::TaskId& task,
                        const std::optional<std::string>& farewell) override;
+  bool look_for_losses() override;
   // Processes of pods have no number here.
   [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
 
@@ -73,6 +74,7 @@ class PodLauncher final : public cluster::Launcher {
   void start_relay();
   void on(const cluster::AgentAllocated& event);
   void on(const cluster::PreemptionNotice& event);
+  void on(const cluster::LossesTold& event) { emit(event); }
   void on(const job::AgentEnded& event);
   void on(const gang::ClusterGone& event) { emit(event); }
   void on(const cluster::TasksWarning& event) { emit(event); }

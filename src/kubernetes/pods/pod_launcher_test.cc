@@ -42,6 +42,7 @@ std::string told_words(const cluster::LaunchEvent& event) {
             return base::format("notice {}/{}: {}", job::to_string(it.task), it.attempt,
                                 it.loss ? to_words(*it.loss) : "perhaps");
           },
+          [](const cluster::LossesTold&) { return std::string("losses told"); },
           [](const job::AgentEnded& it) {
             return base::format("ended {}/{}: {}", job::to_string(it.task), it.attempt,
                                 to_words(it.why));
@@ -207,6 +208,27 @@ TEST_F(PodLauncherTest, APodThatSomebodyDeletesIsToldBeforeItsEndAndMadeAgain) {
   cluster.place(kSecondPod, "n2");
   EXPECT_TRUE(until_told("allocated worker:1 on n2"));
   clear();
+}
+
+// The peer that broke for want of it was heard of first, and used up a restart.
+TEST_F(PodLauncherTest, WhatTheWatchIsBehindWithIsToldWhenALossIsLookedFor) {
+  bring_up_all();
+  ASSERT_TRUE(launcher->look_for_losses());
+  ASSERT_TRUE(until_told("losses told"));
+  EXPECT_THAT(told, ElementsAre("losses told"));
+  told.clear();
+  cluster.pod(kSecondPod)["metadata"]["deletionTimestamp"] = "2026-01-31T12:00:30Z";
+  ASSERT_TRUE(launcher->look_for_losses());
+  ASSERT_TRUE(until_told("losses told"));
+  EXPECT_THAT(told, ElementsAre(base::format("notice worker:1/1: lost its container: pod {}: "
+                                             "somebody deleted it",
+                                             kSecondPod),
+                                "losses told"));
+  // The watch goes on from there.
+  cluster.remove(kSecondPod);
+  ASSERT_TRUE(until_told("ended worker:1/1"));
+  clear();
+  EXPECT_FALSE(launcher->look_for_losses());
 }
 
 // A failure of another task may have told its end: the old pod still has its time.

@@ -54,8 +54,8 @@ struct RunLine {
 };
 
 // Every slot's end is told, and all lines of a run before its end.
-using PodEvent =
-    std::variant<cluster::AgentAllocated, cluster::PreemptionNotice, job::AgentEnded,
-                 gang::ClusterGone, RunStarted, RunLine, job::Exited, cluster::TasksWarning>;
+using PodEvent = std::variant<cluster::AgentAllocated, cluster::PreemptionNotice,
+                              cluster::LossesTold, job::AgentEnded, gang::ClusterGone, RunStarted,
+                              RunLine, job::Exited, cluster::TasksWarning>;
 
 }  // namespace gangrun::kubernetes::pods

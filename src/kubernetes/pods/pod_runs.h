@@ -66,8 +66,10 @@ class PodRuns {
     return {cluster::Happened{event}};
   }
   static Events events_of(const cluster::TasksWarning& event) { return {event}; }
-  // Only a book with agents tells it.
-  static Events events_of(const cluster::PreemptionNotice&) { return {}; }
+  // Only a book with agents tells them.
+  static Events events_of(const base::OneOf<cluster::PreemptionNotice, cluster::LossesTold> auto&) {
+    return {};
+  }
   Events events_of(const cluster::AgentAllocated& slot);
   Events events_of(const RunStarted& event);
   Events events_of(const RunLine& event);

@@ -319,8 +319,9 @@ void Keeper::on_event(const cluster::LaunchEvent& event) {
             tell(ssh::AllocatedMessage{*number, each.handle});
           },
           // This machine takes nothing away, and answers itself.
-          [](const base::OneOf<cluster::PreemptionNotice, gang::ClusterGone, gang::HostSilent,
-                               cluster::Remark, cluster::TasksWarning> auto& /*each*/) {},
+          [](const base::OneOf<cluster::PreemptionNotice, cluster::LossesTold, gang::ClusterGone,
+                               gang::HostSilent, cluster::Remark,
+                               cluster::TasksWarning> auto& /*each*/) {},
           [this](const job::AgentEnded& each) {
             const auto number = number_of(each.task, each.attempt);
             if (!number) return;
