@@ -78,7 +78,7 @@ constexpr std::string_view kUsage =
     "       gangrun-agent beside agent|inside\n"
     "       gangrun-agent master\n"
     "       gangrun-agent pod --task TASK --attempt N --config FILE --folder FOLDER\n"
-    "                     --hint-port N [--master HOST:PORT]\n"
+    "                     --hint-port N,... [--master HOST:PORT]\n"
     "       gangrun-agent copy-to FOLDER VERSION\n"
     "       gangrun-agent pod-master --config FOLDER --run FOLDER\n"
     "       gangrun-agent relay --port N --client-port N --token-file FILE\n"
@@ -322,7 +322,7 @@ base::Result<int> run_agent(const Arguments& arguments, base::Logger& logger) {
   if (arguments.pod) {
     hints.emplace(loop, logger, secret,
                   [&agent](const job::Address& master) { agent.set_master(master); });
-    GANGRUN_TRY(hints->listen(arguments.pod->hint_port));
+    GANGRUN_TRY(hints->listen(arguments.pod->hint_ports));
   }
   net::Watch companion_watch;
   if (companion.valid()) {

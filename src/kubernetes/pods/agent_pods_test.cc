@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "kubernetes/pods/agent_parts_for_tests.h"
+#include "kubernetes/pods/hint_ports.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests_for_tests.h"
 
@@ -59,6 +61,25 @@ TEST(AgentPods, RunTheAgentInPlaceOfTheCommand) {
             (std::vector<std::string>{"gangrun-agent", "gangrun-config", "gangrun-run"}));
   EXPECT_EQ(names_of(pod_of(input)["spec"]["volumes"]),
             (std::vector<std::string>{"gangrun-agent", "gangrun-config", "gangrun-run"}));
+}
+
+// Several may be on one node.
+TEST(AgentPods, HaveAChoiceOfPortsOnTheirNodesNetwork) {
+  ManifestInput input = job_with_agents();
+  edit_kubernetes(input.spec).pod = Json::parse(
+      R"({"spec": {"hostNetwork": true, "hostPID": true, "hostIPC": true}})");
+  const Json spec = pod_of(input)["spec"];
+  EXPECT_EQ(spec.at("hostNetwork"), true);
+  const auto words = spec.at("containers").at(0).at("command").get<std::vector<std::string>>();
+  const auto ports = Manifests::make(input).value().hint_ports_of({"worker", 1});
+  EXPECT_EQ(ports.size(), kHintPortChoices);
+  EXPECT_EQ(words[words.size() - 2], "--hint-port");
+  EXPECT_EQ(words.back(), base::format("{}", base::join(ports, ",")));
+  // The relay's are fixed.
+  const Json relay = relay_of(input)["spec"];
+  for (const char* shared : {"hostNetwork", "hostPID", "hostIPC"}) {
+    EXPECT_FALSE(relay.contains(shared)) << shared;
+  }
 }
 
 // A second container would wait for a client that asks nobody.

@@ -9,6 +9,7 @@
 #include "base/test_deadline.h"
 #include "base/test_log.h"
 #include "kubernetes/pods/agent_parts_for_tests.h"
+#include "kubernetes/pods/hint_ports.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests_for_tests.h"
 #include "kubernetes/pods/test_cluster_internal.h"

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "kubernetes/pods/agent_files.h"
 #include "kubernetes/pods/gang_scheduling.h"
+#include "kubernetes/pods/hint_ports.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/master_names.h"
@@ -208,7 +209,8 @@ Json container_of(const Part& part, const CarriedMounts& carried, const PodRun& 
   }
   container["volumeMounts"] = mounts_of(part, carried);
   if (part.input.agents) {
-    put_agent(part, agent_container(*part.input.agents, part.task, run.attempt), container);
+    const auto ports = hint_ports(part.input.job_id, part.task, is_on_host_network(part.from));
+    put_agent(part, agent_container(*part.input.agents, part.task, run.attempt, ports), container);
   }
   return container;
 }
@@ -378,8 +380,9 @@ Json pod_beside(const Part& part, Json spec, const Json& account, const char* na
   put_image(part, beside);
   merge_pod(pod, {{"spec", {{"containers", Json::array({beside})}}}});
   beside = *find_container(pod, task_container(pod));
-  for (const char* of_task :
-       {"containers", "initContainers", "volumes", "resourceClaims", "resources"}) {
+  // It has fixed ports, and no use for what else tasks share with their nodes.
+  for (const char* of_task : {"containers", "initContainers", "volumes", "resourceClaims",
+                              "resources", "hostNetwork", "hostPID", "hostIPC"}) {
     pod["spec"].erase(of_task);
   }
   put_access(part, spec);
