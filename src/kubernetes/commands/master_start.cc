@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "base/terminal_text.h"
+#include "kubernetes/pods/amounts.h"
 #include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/pod_facts.h"
 
@@ -30,7 +31,11 @@ MasterStart master_start(const records::Head& head, const std::vector<Json>& pod
   start.refusal = head.refusal;
   const Json* pod = pod_to_come(pods);
   if (pod == nullptr) {
-    start.words = warning.empty() ? "its pod is not there yet" : warning;
+    start.words = warning.empty() ? "its pod is not there yet"
+                                  : warning + pods::fields_for_amounts(warning, "kubernetes.master");
+    if (pods::amount_refusal(warning) == pods::AmountRefusal::kRange) {
+      start.trouble = pods::StartTrouble::kFinal;
+    }
     return start;
   }
   const pods::PodFacts facts = pods::pod_facts(*pod, pods::kMasterContainer);

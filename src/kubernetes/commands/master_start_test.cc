@@ -32,7 +32,7 @@ TEST(MasterStart, LeadsWhereItHasTheJobAndSaysItsState) {
 TEST(MasterStart, TellsWhatItWaitsFor) {
   const records::Head none;
   EXPECT_EQ(master_start(none, {}, "").words, "its pod is not there yet");
-  EXPECT_EQ(master_start(none, {}, "exceeded quota").words, "exceeded quota");
+  EXPECT_EQ(master_start(none, {}, "a webhook denied it").words, "a webhook denied it");
   const Json running = pod_with({{"running", {{"startedAt", "2026-01-31T12:00:00Z"}}}});
   EXPECT_EQ(master_start(none, {running}, "").words,
             "its pod wine-master-x runs, and has not taken the job yet");
@@ -42,6 +42,19 @@ TEST(MasterStart, TellsWhatItWaitsFor) {
   EXPECT_EQ(master_start(none, {ended}, "").words,
             "its container in the pod wine-master-x ended with status 1, and is started again: "
             "\"no journal\"");
+}
+
+TEST(MasterStart, NamesTheFieldsToSetWhereTheNamespaceDoesNotTakeItsPod) {
+  const std::string fields =
+      "; kubernetes.master.memory and kubernetes.master.vcores say what it asks for";
+  const std::string range = "maximum memory usage per Container is 128Mi, but limit is 256Mi";
+  const MasterStart never = master_start({}, {}, range);
+  EXPECT_EQ(never.words, range + fields);
+  EXPECT_EQ(never.trouble, StartTrouble::kFinal);
+  // Others may end, and give back what they use.
+  const MasterStart waits = master_start({}, {}, "exceeded quota: all");
+  EXPECT_EQ(waits.words, "exceeded quota: all" + fields);
+  EXPECT_EQ(waits.trouble, StartTrouble::kNone);
 }
 
 TEST(MasterStart, KnowsTheTroubleOfThePodThatStays) {

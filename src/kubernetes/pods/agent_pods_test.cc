@@ -238,10 +238,31 @@ TEST(AgentPods, TheRelayHasTheKindsOfLimitsThatItsTasksHave) {
   ManifestInput input = job_with_agents();
   EXPECT_EQ(relay_limits(input), Json::object());
   input.spec.tasks.front().resources.memory_mib = 512;
-  EXPECT_EQ(relay_limits(input), (Json{{"memory", "256Mi"}}));
+  EXPECT_EQ(relay_limits(input), (Json{{"memory", "64Mi"}}));
   edit_kubernetes(input.spec).pod = Json::parse(
       R"({"spec": {"containers": [{"name": "task", "resources": {"limits": {"cpu": "2"}}}]}})");
-  EXPECT_EQ(relay_limits(input), (Json{{"cpu", "1"}, {"memory", "256Mi"}}));
+  EXPECT_EQ(relay_limits(input), (Json{{"cpu", "1"}, {"memory", "64Mi"}}));
+}
+
+// A LimitRange is for all containers: what it grants the tasks it grants the relay.
+TEST(AgentPods, TheRelayHasNoMoreThanATaskAndWhatIsSaidOfIt) {
+  ManifestInput input = job_with_agents();
+  input.spec.tasks.front().resources.memory_mib = 48;
+  edit_kubernetes(input.spec).pod = Json::parse(
+      R"({"spec": {"containers": [{"name": "task", "resources": {"limits": {"cpu": "200m"}}}]}})");
+  EXPECT_EQ(relay_limits(input), (Json{{"cpu", "200m"}, {"memory", "48Mi"}}));
+  // It needs what it asks for.
+  input.spec.tasks.front().resources.memory_mib = 16;
+  EXPECT_EQ(relay_limits(input), (Json{{"cpu", "200m"}, {"memory", "32Mi"}}));
+  edit_kubernetes(input.spec).relay = {.memory_mib = 128, .vcores = 2};
+  EXPECT_EQ(relay_of(input)["spec"]["containers"].at(0)["resources"],
+            Json::parse(R"({"requests": {"cpu": "2", "memory": "128Mi"},
+                            "limits": {"cpu": "2", "memory": "128Mi"}})"));
+  // Nobody asked for limits.
+  input.spec.tasks.front().resources.memory_mib = 0;
+  edit_kubernetes(input.spec).pod = nullptr;
+  EXPECT_EQ(relay_of(input)["spec"]["containers"].at(0)["resources"],
+            Json::parse(R"({"requests": {"cpu": "2", "memory": "128Mi"}})"));
 }
 
 // A quota on storage asks it of every container. Without one a node need not know of it.

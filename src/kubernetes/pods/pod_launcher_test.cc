@@ -190,6 +190,21 @@ TEST_F(PodLauncherTest, ARelayThatIsGoneIsReplacedAndItsAgentsAreToldWhereTheNew
   clear();
 }
 
+TEST_F(PodLauncherTest, ARelayThatTheNamespaceDoesNotTakeEndsTheJobWithTheFieldsToSet) {
+  cluster.refused[kRelayPod] =
+      base::Error{base::Code::kPermissionDenied,
+                  "the API server says \"pods is forbidden: minimum memory usage per Container is "
+                  "128Mi, but request is 32Mi\""};
+  start(kFirst);
+  start(kSecond);
+  ASSERT_TRUE(until_told("gone: "));
+  EXPECT_THAT(told, Contains(testing::AllOf(
+                        HasSubstr(base::format("the pod {} cannot be created", kRelayPod)),
+                        HasSubstr("per Container is 128Mi"),
+                        HasSubstr("; kubernetes.relay.memory and kubernetes.relay.vcores say"))));
+  clear();
+}
+
 TEST_F(PodLauncherTest, APodThatSomebodyDeletesIsToldBeforeItsEndAndMadeAgain) {
   bring_up_all();
   cluster.take(kSecondPod, 30);

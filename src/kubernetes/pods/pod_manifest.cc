@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/format.h"
 #include "kubernetes/pods/agent_files.h"
+#include "kubernetes/pods/amounts.h"
 #include "kubernetes/pods/gang_scheduling.h"
 #include "kubernetes/pods/hint_ports.h"
 #include "kubernetes/pods/kubernetes_options.h"
@@ -23,9 +24,6 @@ constexpr const char* kWorkVolume = "gangrun-work";
 constexpr const char* kNoticeVolume = "gangrun-notice";
 constexpr const char* kSharedMemoryVolume = "gangrun-shm";
 constexpr std::string_view kSharedMemoryFolder = "/dev/shm";
-// The limits of a container of ours, if the task's has a limit: a quota that asks for one asks all.
-constexpr const char* kHelperVcoresLimit = "1";
-constexpr const char* kHelperMemoryLimit = "256Mi";
 constexpr const char* kStorage = "ephemeral-storage";
 constexpr const char* kHelperStorage = "256Mi";
 // The longest time of a job that has no limit of its own; a pod cannot be without one.
@@ -318,11 +316,7 @@ Json by_shell(const std::string& line, Json mounts) {
 Json helper(const char* name, const std::string& image, const Json& own, const Json& beside) {
   Json container = {{"name", name}, {"image", image}};
   container.update(own);
-  container["resources"] = {{"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}}};
-  if (says(beside, "limits", "cpu")) container["resources"]["limits"]["cpu"] = kHelperVcoresLimit;
-  if (says(beside, "limits", "memory")) {
-    container["resources"]["limits"]["memory"] = kHelperMemoryLimit;
-  }
+  container["resources"] = helper_amounts(beside.value("resources", Json::object()));
   return as_task(beside, std::move(container));
 }
 
@@ -437,6 +431,7 @@ Json Manifests::relay(const PodRun& run, const Owner& owner) const {
                         // It has no rights, whatever those of the tasks are.
                         {{"automountServiceAccountToken", false}}, kRelayContainer,
                         relay_container(*input_.agents));
+  put_relay_amounts(part.options().relay, pod["spec"]["containers"][0]["resources"]);
   pod["spec"]["volumes"] = agent_volumes(input_, *input_.agents);
   merge_pod(pod, {{"metadata", metadata_of_any(part, relay_name(input_), run, owner)}});
   return pod;
