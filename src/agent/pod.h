@@ -21,7 +21,7 @@ struct PodWords {
   std::string config;                  // the file of the configuration
   std::string folder;                  // that it may write to, and that is its own
   std::optional<job::Address> master;  // the way to it; none: somebody will tell
-  // Of the loopback interface: at the first that is free somebody tells it.
+  // At the first of these that is free, of the loopback interface, somebody tells it.
   std::vector<std::uint16_t> hint_ports{};
 };
 

@@ -42,6 +42,13 @@ TEST(MasterStart, TellsWhatItWaitsFor) {
   EXPECT_EQ(master_start(none, {ended}, "").words,
             "its container in the pod wine-master-x ended with status 1, and is started again: "
             "\"no journal\"");
+  EXPECT_EQ(master_start(none, {ended}, "").trouble, StartTrouble::kNone);
+  const Json for_good = pod_with(
+      {{"terminated",
+        {{"exitCode", 0}, {"message", "no spec"}, {"startedAt", "2026-01-31T12:00:00Z"}}}});
+  EXPECT_EQ(master_start(none, {for_good}, "").words,
+            "its container in the pod wine-master-x ended with status 0 for good: \"no spec\"");
+  EXPECT_EQ(master_start(none, {for_good}, "").trouble, StartTrouble::kFinal);
 }
 
 TEST(MasterStart, NamesTheFieldsToSetWhereTheNamespaceDoesNotTakeItsPod) {
@@ -72,6 +79,9 @@ TEST(MasterStart, HandsOnWhatAMasterRefuses) {
   records::Head head;
   head.refusal = "no right to create pods";
   EXPECT_EQ(master_start(head, {}, "").refusal, "no right to create pods");
+  EXPECT_FALSE(master_start(head, {}, "").lacks_right);
+  head.refusal_code = "permission_denied";
+  EXPECT_TRUE(master_start(head, {}, "").lacks_right);
 }
 
 }  // namespace

@@ -123,10 +123,10 @@ void AgentHints::on_over(const std::string& pod, const base::Error& why) {
     agents_.erase(found);
   } else {
     agent.next_port = (agent.next_port + 1) % agent.ports.size();
-    const base::Duration pause = agent.is_told          ? kHintAgain
-                                 : agent.next_port != 0 ? base::Duration(0)
-                                                        : try_pause(kHintTryPause,
-                                                                    now - agent.tried_since);
+    const base::Duration pause = agent.is_told ? kHintAgain
+                                 : agent.next_port != 0
+                                     ? base::Duration(0)
+                                     : try_pause(kHintTryPause, now - agent.tried_since);
     plan(pod, agent, now + pause);
   }
   call_next();

@@ -30,7 +30,8 @@ inline constexpr base::Duration kHintAgain = base::seconds(1);
 // Tells agents in pods where they reach their master: those that were made before the relay had an
 // address, and those whose relay is gone. Each listens on one of some ports of its pod's 127.0.0.1
 // (kubernetes/node/hint_door.h), and is told until its owner says that it has a session. On a
-// node's network another agent of the job may answer at a port of its own: it knows what it is told.
+// node's network another agent of the job may answer at a port of its own: it knows what it is
+// told.
 class AgentHints {
  public:
   struct Options {

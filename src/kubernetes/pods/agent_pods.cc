@@ -85,6 +85,7 @@ AgentSource by_config_maps(AgentParts parts) {
           .task = begin,
           .relay = begin,
           .maps = maps,
+          .architecture = std::string(maps->architecture()),
           .needs = base::format(
               ": gangrun-{}-*, {} of at most 1 MiB, which all jobs with this version share and "
               "which go with the last of them",

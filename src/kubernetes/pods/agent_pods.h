@@ -37,6 +37,8 @@ struct AgentSource {
   // A container that comes before those and fills the volume.
   std::optional<base::Json> copier{};
   std::shared_ptr<const AgentParts> maps{};  // that are made first; null: none
+  // Pods go only to nodes of this one (architecture.h); empty: nobody knows.
+  std::string architecture{};
   // The end of a sentence, for users, and what there is beside the tasks' pods where the client is
   // the master.
   std::string needs{};

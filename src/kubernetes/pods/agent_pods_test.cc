@@ -63,11 +63,28 @@ TEST(AgentPods, RunTheAgentInPlaceOfTheCommand) {
             (std::vector<std::string>{"gangrun-agent", "gangrun-config", "gangrun-run"}));
 }
 
+// In a cluster of two kinds of nodes they were placed where they cannot run.
+TEST(AgentPods, GoOnlyToNodesThatTheAgentRunsOn) {
+  ManifestInput input = job_with_agents();
+  EXPECT_FALSE(pod_of(input)["spec"].contains("nodeSelector"));
+  input.agents->source.architecture = "arm64";
+  edit_kubernetes(input.spec).node_selector = {{"zone", "a"}};
+  edit_kubernetes(input.spec).pod = Json::parse(R"({"spec": {"nodeSelector": {"disk": "ssd"}}})");
+  const Json selector =
+      Json::parse(R"({"disk": "ssd", "kubernetes.io/arch": "arm64", "zone": "a"})");
+  for (const Json& pod : {pod_of(input), relay_of(input)}) {
+    for (const auto& [label, value] : selector.items()) {
+      EXPECT_EQ(pod["spec"]["nodeSelector"].at(label), value) << label;
+    }
+    EXPECT_EQ(pod["spec"]["nodeSelector"].size(), 3U);
+  }
+}
+
 // Several may be on one node.
 TEST(AgentPods, HaveAChoiceOfPortsOnTheirNodesNetwork) {
   ManifestInput input = job_with_agents();
-  edit_kubernetes(input.spec).pod = Json::parse(
-      R"({"spec": {"hostNetwork": true, "hostPID": true, "hostIPC": true}})");
+  edit_kubernetes(input.spec).pod =
+      Json::parse(R"({"spec": {"hostNetwork": true, "hostPID": true, "hostIPC": true}})");
   const Json spec = pod_of(input)["spec"];
   EXPECT_EQ(spec.at("hostNetwork"), true);
   const auto words = spec.at("containers").at(0).at("command").get<std::vector<std::string>>();

@@ -321,12 +321,12 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
 }  // namespace
 
 const jobfile::Section& KubernetesOptions::section() {
-  static const jobfile::Section kSection{.key = kKey,
-                                         .about = "Settings for Kubernetes",
-                                         .fields = kKubernetesFields,
-                                         .parts = {{"master.", kKubernetesMasterFields},
-                                                   {"relay.", kKubernetesRelayFields}},
-                                         .make = job::make_options<KubernetesOptions>};
+  static const jobfile::Section kSection{
+      .key = kKey,
+      .about = "Settings for Kubernetes",
+      .fields = kKubernetesFields,
+      .parts = {{"master.", kKubernetesMasterFields}, {"relay.", kKubernetesRelayFields}},
+      .make = job::make_options<KubernetesOptions>};
   return kSection;
 }
 

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "kubernetes/pods/agent_files.h"
 #include "kubernetes/pods/amounts.h"
+#include "kubernetes/pods/architecture.h"
 #include "kubernetes/pods/gang_scheduling.h"
 #include "kubernetes/pods/hint_ports.h"
 #include "kubernetes/pods/kubernetes_options.h"
@@ -253,6 +254,10 @@ void put_access(const Part& part, Json& spec) {
 void put_placement(const Part& part, Json& spec) {
   const KubernetesOptions& options = part.options();
   if (!options.node_selector.empty()) spec["nodeSelector"] = options.node_selector;
+  // Agents run on no other node.
+  if (part.input.agents && !part.input.agents->source.architecture.empty()) {
+    spec["nodeSelector"][kArchitectureLabel] = part.input.agents->source.architecture;
+  }
   if (!options.tolerations.empty()) spec["tolerations"] = options.tolerations;
   if (!options.priority_class.empty()) spec["priorityClassName"] = options.priority_class;
 }
