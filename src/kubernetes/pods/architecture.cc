@@ -118,7 +118,7 @@ base::Result<std::string> agents_architecture(const job::JobSpec& spec, std::str
   if (allowed.contains(std::string(own))) return std::string(own);
   if (!allowed.empty()) return *allowed.begin();
   return base::invalid_argument(base::format(
-      "{}: {} is asked for, and the agents in a job's pods are of one architecture; allowed: {} "
+      "{}: {} is requested, and the agents in a job's pods are of one architecture; allowed: {} "
       "for all tasks, or kubernetes.agent_image, an image for all of them",
       kArchitectureLabel, base::join(asked, ", "), base::join(all_names(), " or ")));
 }

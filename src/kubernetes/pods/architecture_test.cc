@@ -71,7 +71,7 @@ TEST(Architecture, IsOneForAllAndOneThatAgentsRunOn) {
   job::JobSpec spec = test::wine_job().spec;
   edit_kubernetes(spec).node_selector = {{"kubernetes.io/arch", "s390x"}};
   EXPECT_THAT(agents_architecture(spec, "amd64").error().message,
-              HasSubstr("kubernetes.io/arch: s390x is asked for"));
+              HasSubstr("kubernetes.io/arch: s390x is requested"));
   edit_kubernetes(spec).node_selector.clear();
   spec.tasks = {test::tasks_of("worker", 2), test::tasks_of("ps", 1)};
   spec.tasks[0].pod = Json::parse(R"({"spec": {"nodeSelector": {"kubernetes.io/arch": "arm64"}}})");
@@ -80,7 +80,7 @@ TEST(Architecture, IsOneForAllAndOneThatAgentsRunOn) {
   ASSERT_FALSE(chosen.ok());
   EXPECT_EQ(chosen.error().code, base::Code::kInvalidArgument);
   EXPECT_THAT(chosen.error().message,
-              AllOf(HasSubstr("amd64, arm64 is asked for"), HasSubstr("kubernetes.agent_image")));
+              AllOf(HasSubstr("amd64, arm64 is requested"), HasSubstr("kubernetes.agent_image")));
 }
 
 TEST(Architecture, AProgramForAnotherProcessorIsExplained) {
