@@ -203,7 +203,7 @@ TEST_F(PodMasterTest, OneThatMayNotLeadSaysWhyInTheHead) {
 
 // Each next one would find the same, and the cluster made them until the job's deadline.
 TEST_F(PodMasterTest, OneWhoseJobCannotBeReadEndsForGoodAndSaysWhy) {
-  ASSERT_TRUE(base::write_private_file(folder / "config/config", "{}").ok());
+  ASSERT_TRUE(base::write_file_atomically(folder / "config/config", "{}", 0600).ok());
   EXPECT_EQ(run("master-1", "u-master-1"), 0);
   const auto reason = base::read_file(folder / "reason", 4096);
   ASSERT_TRUE(reason.ok()) << reason.error().message;
