@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: gangrun-pod-agent pod --task TASK --attempt N --config FILE --folder FOLDER\n"
-    "                         --hint-port N [--master HOST:PORT]\n"
+    "                         --hint-port N,... [--master HOST:PORT]\n"
     "       gangrun-pod-agent copy-to FOLDER VERSION\n"
     "       gangrun-pod-agent pod-master --config FOLDER --run FOLDER\n"
     "       gangrun-pod-agent relay --port N --client-port N --token-file FILE\n"
@@ -50,7 +50,7 @@ class BesidePod final : public agent::Beside {
   base::Result<> start(agent::Agent& agent) override {
     hints_.emplace(loop_, logger_, secret_,
                    [&agent](const job::Address& master) { agent.set_master(master); });
-    GANGRUN_TRY(hints_->listen(words_.hint_port));
+    GANGRUN_TRY(hints_->listen(words_.hint_ports));
     return {};
   }
 

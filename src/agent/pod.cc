@@ -6,16 +6,33 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "base/format.h"
+#include "base/strings.h"
 #include "base/variable.h"
 #include "cluster/task_files.h"
 #include "job/units.h"
 #include "kubernetes/link_frames.h"
 
 namespace gangrun::agent {
+
+namespace {
+
+// Empty: one of them is none.
+std::vector<std::uint16_t> ports_from(std::string_view words) {
+  std::vector<std::uint16_t> ports;
+  for (const std::string& word : base::split(words, ',')) {
+    const auto port = job::parse_count(word, 1, std::numeric_limits<std::uint16_t>::max());
+    if (!port.ok()) return {};
+    ports.push_back(static_cast<std::uint16_t>(*port));
+  }
+  return ports;
+}
+
+}  // namespace
 
 std::optional<PodWords> pod_words_from(const std::vector<std::string>& words) {
   std::map<std::string, std::string> values;
@@ -34,13 +51,12 @@ std::optional<PodWords> pod_words_from(const std::vector<std::string>& words) {
     if (!address.ok()) return std::nullopt;
     pod.master = *std::move(address);
   }
-  const auto port =
-      job::parse_count(take("--hint-port"), 1, std::numeric_limits<std::uint16_t>::max());
-  if (words.size() % 2 != 0 || !values.empty() || !task.ok() || !attempt.ok() || !port.ok() ||
+  auto ports = ports_from(take("--hint-port"));
+  if (words.size() % 2 != 0 || !values.empty() || !task.ok() || !attempt.ok() || ports.empty() ||
       pod.config.empty() || pod.folder.empty()) {
     return std::nullopt;
   }
-  pod.hint_port = static_cast<std::uint16_t>(*port);
+  pod.hint_ports = std::move(ports);
   pod.task = *task;
   pod.attempt = *attempt;
   return pod;

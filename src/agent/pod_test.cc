@@ -35,11 +35,19 @@ TEST(PodWords, AreRead) {
   EXPECT_EQ(pod->attempt, 3);
   EXPECT_EQ(pod->config, "/config/file");
   EXPECT_EQ(pod->folder, "/run");
-  EXPECT_EQ(pod->hint_port, 17402);
+  EXPECT_EQ(pod->hint_ports, std::vector<std::uint16_t>{17402});
   EXPECT_FALSE(pod->master);
   const auto informed = pod_words_from(with("--master", "10.0.0.7:17400"));
   ASSERT_TRUE(informed);
   EXPECT_EQ(informed->master, (job::Address{"10.0.0.7", 17400}));
+}
+
+TEST(PodWords, NameTheChoiceOfPorts) {
+  std::vector<std::string> words = kWords;
+  words[7] = "20001,20007";
+  const auto pod = pod_words_from(words);
+  ASSERT_TRUE(pod);
+  EXPECT_EQ(pod->hint_ports, (std::vector<std::uint16_t>{20001, 20007}));
 }
 
 TEST(PodWords, OthersAreNone) {
@@ -51,7 +59,7 @@ TEST(PodWords, OthersAreNone) {
     EXPECT_FALSE(pod_words_from(words)) << kWords[left_out];
   }
   for (const auto& [index, value] :
-       {std::pair(1, "worker"), {3, "0"}, {3, "x"}, {7, "0"}, {7, "65536"}}) {
+       {std::pair(1, "worker"), {3, "0"}, {3, "x"}, {7, "0"}, {7, "65536"}, {7, "1,"}}) {
     std::vector<std::string> words = kWords;
     words[static_cast<std::size_t>(index)] = value;
     EXPECT_FALSE(pod_words_from(words)) << value;

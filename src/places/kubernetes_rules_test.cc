@@ -46,6 +46,7 @@ TEST(KubernetesRules, TakesNamesAsKubernetesHasThem) {
            "agents: config_maps",
            "pod: {apiVersion: v1, kind: Pod, metadata: {}, spec: {containers: []}}",
            "master: {service_account: leader, memory: 512 MiB, vcores: 2, keep: 0}",
+           "relay: {memory: 128 MiB, vcores: 1}",
        }) {
     EXPECT_EQ(kubernetes_rules_error(with_options(options)), "") << options;
   }

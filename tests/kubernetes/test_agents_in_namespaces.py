@@ -59,7 +59,7 @@ def test_who_does_not_obey_the_restriction_is_told(jobs):
 
 
 # The limits of two tasks and of the relay, and no more. A quota asks for what it counts of each container.
-QUOTA = {"requests.cpu": "2010m", "limits.cpu": "3", "requests.memory": "160Mi", "limits.memory": "384Mi", "pods": "3"}
+QUOTA = {"requests.cpu": "2010m", "limits.cpu": "3", "requests.memory": "160Mi", "limits.memory": "192Mi", "pods": "3"}
 STORAGE = {"limits.ephemeral-storage": "2304Mi", "requests.ephemeral-storage": "2304Mi"}
 
 
@@ -70,10 +70,25 @@ def test_a_quota_that_asks_for_requests_and_limits(jobs, hard, resources):
     runs_well(jobs, job_file(jobs, {"resources": resources} if resources else {}, vcores_limit=1))
 
 
-def test_a_range_of_limits(jobs):
+def put_range(jobs, least, most):
     jobs.kubectl.apply({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "each"}, "spec": {"limits": [
-        {"type": "Container", "min": {"cpu": "10m", "memory": "16Mi"}, "max": {"cpu": "1", "memory": "256Mi"}}]}})
+        {"type": "Container", "min": {"cpu": "10m", "memory": least}, "max": {"cpu": "1", "memory": most}}]}})
+
+
+@pytest.mark.parametrize("most", ["256Mi", "64Mi"])
+def test_a_range_of_limits(jobs, most):
+    put_range(jobs, "16Mi", most)
     runs_well(jobs, job_file(jobs, vcores_limit=1))
+
+
+def test_a_range_that_the_relay_does_not_fit_is_told_with_the_field_to_set(jobs):
+    put_range(jobs, "40Mi", "64Mi")
+    done = jobs.order("run", job_file(jobs, vcores_limit=1))
+    assert done.returncode in (2, 3), done
+    said = done.stdout + done.stderr
+    assert "minimum memory usage per Container is 40Mi" in said and "kubernetes.relay.memory" in said, said
+    assert jobs.left() == []
+    runs_well(jobs, job_file(jobs, vcores_limit=1, relay={"memory": "40m"}))
 
 
 @pytest.mark.parametrize("position", [0, "-"], ids=["first", "last"])

@@ -87,14 +87,35 @@ def test_it_restarts_and_ends_without_a_client(led):
     wait_until(lambda: led.left() == [], lambda: f"the end of {led.left()}", 60, pause_s=0.5)
 
 
+def kill_master(kubernetes, pod):
+    own = f"GANGRUN_POD_NAME={pod['metadata']['name']}".encode()
+    (victim,) = [each for each in processes_of_pods(link_of(kubernetes)) if each.words[:2] == ["gangrun-agent", "pod-master"] and own in each.environment]
+    os.kill(victim.pid, signal.SIGKILL)
+
+
+def test_a_master_whose_records_are_lost_is_the_last_one(led, kubernetes):
+    """It was started again until the job's deadline."""
+    job = detach(led, WORK)
+    led.wait_for_running(2, job)
+    (pod,) = masters(led)
+    led.kubectl.run("delete", "configmaps", "-l", "gangrun/records=journal-000001")
+    kill_master(kubernetes, pod)
+    status = led.wait_for_state("lost", job=job)
+    assert "no further master" in status["cause"]["sentence"] and "is gone" in status["cause"]["sentence"], status["cause"]
+    (last,) = masters(led)
+    assert last["status"]["phase"] == "Succeeded", last["status"]
+    (ended,) = last["status"]["containerStatuses"]
+    assert "is gone" in ended["state"]["terminated"]["message"], ended
+    assert led.order("rm", "--yes", job).returncode == 0
+    wait_until(lambda: led.left() == [], lambda: f"the end of {led.left()}", 60, pause_s=0.5)
+
+
 def test_a_master_that_is_killed_comes_back_in_its_pod(led, kubernetes):
     job = detach(led, WORK)
     led.wait_for_running(2, job)
     before = tasks_pods(led)
     (pod,) = masters(led)
-    own = f"GANGRUN_POD_NAME={pod['metadata']['name']}".encode()
-    (victim,) = [each for each in processes_of_pods(link_of(kubernetes)) if each.words[:2] == ["gangrun-agent", "pod-master"] and own in each.environment]
-    os.kill(victim.pid, signal.SIGKILL)
+    kill_master(kubernetes, pod)
     wait_for_master(led, 2)
     status = led.wait_for_running(2, job)
     assert (status["generation"], status["restarts_used"]) == (1, 0), "no task has noticed"

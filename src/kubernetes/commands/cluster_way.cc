@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/terminal_text.h"
 #include "kubernetes/commands/kubernetes_access.h"
 #include "kubernetes/pods/errands.h"
 #include "kubernetes/pods/manifests.h"
@@ -51,6 +52,14 @@ Result<std::optional<Json>> owner_of(ClusterWay& way, const ClusterRecord& recor
   if (!owner.ok()) return std::move(owner).error();
   if (!pods::is_of_job(*owner, record.id)) return std::optional<Json>();
   return std::optional(*std::move(owner));
+}
+
+Result<std::vector<Json>> list_masters(ClusterWay& way, const ClusterRecord& record) {
+  return kubernetes::list(
+      way.loop(), way.client(), base::format("/api/v1/namespaces/{}/pods", record.name_space),
+      {{"labelSelector",
+        base::format("{},{}=1", pods::job_selector(record.id), pods::kMasterLabel)}},
+      way.soon());
 }
 
 }  // namespace
@@ -169,12 +178,20 @@ Result<bool> delete_owner(ClusterWay& way, const ClusterRecord& record) {
   return deleted.error();
 }
 
+std::string last_words_of_master(ClusterWay& way, const ClusterRecord& record) {
+  const auto pods = list_masters(way, record);
+  if (!pods.ok()) return {};
+  for (const Json& pod : *pods) {
+    const pods::PodFacts facts = pods::pod_facts(pod, pods::kMasterContainer);
+    if (facts.is_over() && !facts.task.message.empty()) {
+      return base::their_words(facts.task.message);
+    }
+  }
+  return {};
+}
+
 std::string words_of_master(ClusterWay& way, const ClusterRecord& record) {
-  const auto pods = kubernetes::list(
-      way.loop(), way.client(), base::format("/api/v1/namespaces/{}/pods", record.name_space),
-      {{"labelSelector",
-        base::format("{},{}=1", pods::job_selector(record.id), pods::kMasterLabel)}},
-      way.soon());
+  const auto pods = list_masters(way, record);
   if (!pods.ok()) return {};
   for (const Json& pod : *pods) {
     const pods::PodFacts facts = pods::pod_facts(pod, pods::kMasterContainer);

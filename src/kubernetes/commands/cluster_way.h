@@ -71,6 +71,8 @@ base::Result<std::optional<std::string>> find_owner(ClusterWay& way, const Clust
 base::Result<bool> has_no_more_masters(ClusterWay& way, const ClusterRecord& record);
 // Removes the owner, and with it all that the job has. False: there was none.
 base::Result<bool> delete_owner(ClusterWay& way, const ClusterRecord& record);
+// The last words of its last master's pod; empty: nothing, or nobody knows.
+std::string last_words_of_master(ClusterWay& way, const ClusterRecord& record);
 // The words about the master's pod: what keeps it from running, or that it runs; empty: nobody
 // knows.
 std::string words_of_master(ClusterWay& way, const ClusterRecord& record);

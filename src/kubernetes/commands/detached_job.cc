@@ -332,9 +332,10 @@ Result<> Handing::wait_for_master() {
 
 Result<> Handing::judge(const MasterStart& start, base::Instant limit) {
   if (!start.refusal.empty()) {
-    needs_role_ = true;
-    return base::Error{base::Code::kPermissionDenied,
-                       base::format("the job's master cannot lead it: {}", start.refusal)};
+    needs_role_ = start.lacks_right;
+    return base::Error{
+        start.lacks_right ? base::Code::kPermissionDenied : base::Code::kFailedPrecondition,
+        base::format("the job's master cannot lead it: {}", start.refusal)};
   }
   const base::Instant now = loop_.now();
   if (start.trouble == pods::StartTrouble::kNone) {

@@ -1,6 +1,7 @@
 #include "kubernetes/commands/kubernetes_run.h"
 
 #include <chrono>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -28,6 +29,7 @@
 #include "kubernetes/commands/kubernetes_access.h"
 #include "kubernetes/commands/pods_backend.h"
 #include "kubernetes/pods/agent_files.h"
+#include "kubernetes/pods/architecture.h"
 #include "kubernetes/pods/job_pods.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/where_pods_work.h"
@@ -188,6 +190,23 @@ Result<> take_digests(pods::ManifestInput& input, const client::RunOptions& opti
   return {};
 }
 
+// Those of the client's architecture are beside its own agent, others in a folder there that has
+// the name of theirs.
+Result<AgentFiles> agent_files(const job::JobSpec& spec, const std::string& program) {
+  GANGRUN_ASSIGN(const std::string architecture,
+                 pods::agents_architecture(spec, pods::own_architecture()));
+  if (architecture == pods::own_architecture()) return read_agent_files(program);
+  const std::filesystem::path own(program);
+  auto files = read_agent_files((own.parent_path() / architecture / own.filename()).string());
+  if (files.ok()) return files;
+  return base::Error{
+      files.error().code,
+      base::format("{0}: {1}: this gangrun has no agent for {1} ({2}); put the files of a gangrun "
+                   "for {1} there, or set kubernetes.agent_image, or choose {3} nodes",
+                   pods::kArchitectureLabel, architecture, files.error().message,
+                   pods::own_architecture())};
+}
+
 }  // namespace
 
 Result<pods::AgentPods> agent_pods(const job::JobSpec& spec, const client::Context& context) {
@@ -195,7 +214,7 @@ Result<pods::AgentPods> agent_pods(const job::JobSpec& spec, const client::Conte
     return pods::AgentPods{.source = pods::by_image(pods::kubernetes_of(spec).agent_image)};
   }
   GANGRUN_ASSIGN(const std::string program, client::find_agent_of_this_version(context));
-  GANGRUN_ASSIGN(AgentFiles files, read_agent_files(program));
+  GANGRUN_ASSIGN(AgentFiles files, agent_files(spec, program));
   GANGRUN_ASSIGN(auto parts,
                  pods::AgentParts::make(std::move(files.loader), std::move(files.packed_agent)));
   return pods::AgentPods{.source = pods::by_config_maps(std::move(parts))};

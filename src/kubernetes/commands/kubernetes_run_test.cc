@@ -13,6 +13,7 @@
 
 #include "base/format.h"
 #include "client/test_context.h"
+#include "kubernetes/pods/architecture.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests_for_tests.h"
 #include "kubernetes/test_api_server_internal.h"
@@ -157,6 +158,28 @@ users: [{{name: u, user: {{}}}}]
   EXPECT_THAT(test.out(), testing::Not(HasSubstr("ownerReferences")));
   EXPECT_THAT(test.err(), HasSubstr("One more pod leads the job, with the service account"));
   EXPECT_THAT(test.err(), HasSubstr("the API server has not checked the pods: "));
+}
+
+// Its pods waited for an agent that no node could execute.
+TEST(AgentPods, ThoseOfAnotherArchitectureAreSaidToBeMissingBeforeAnythingIsMade) {
+  client::TestContext test;
+  fs::create_directories(test.folder() + "/bin");
+  const std::string agent = test.folder() + "/bin/gangrun-agent";
+  std::ofstream(agent) << "#!/bin/sh\necho gangrun-agent " GANGRUN_VERSION "\n";
+  ASSERT_EQ(::chmod(agent.c_str(), 0755), 0);
+  const std::string other = pods::own_architecture() == "amd64" ? "arm64" : "amd64";
+  job::JobSpec spec = pods::test::wine_job().spec;
+  pods::edit_kubernetes(spec).agents = pods::AgentsBy::kConfigMaps;
+  pods::edit_kubernetes(spec).node_selector = {{"kubernetes.io/arch", other}};
+  const auto refused = agent_pods(spec, test.context());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message,
+              HasSubstr(base::format("this gangrun has no agent for {} (", other)));
+  EXPECT_THAT(refused.error().message, HasSubstr("/bin/" + other + "/gangrun-loader"));
+  // The image says what it is for.
+  pods::edit_kubernetes(spec).agents = pods::AgentsBy::kImage;
+  pods::edit_kubernetes(spec).agent_image = "hub/agent:1";
+  EXPECT_TRUE(agent_pods(spec, test.context()).ok());
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "kubernetes/commands/master_start.h"
 
 #include "base/format.h"
+#include "base/result.h"
 #include "base/terminal_text.h"
+#include "kubernetes/pods/amounts.h"
 #include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/pod_facts.h"
 
@@ -28,9 +30,15 @@ MasterStart master_start(const records::Head& head, const std::vector<Json>& pod
   start.leads = head.master > 0 && !head.summary.state.empty();
   if (start.leads) return start;
   start.refusal = head.refusal;
+  start.lacks_right = head.refusal_code == base::to_string(base::Code::kPermissionDenied);
   const Json* pod = pod_to_come(pods);
   if (pod == nullptr) {
-    start.words = warning.empty() ? "its pod is not there yet" : warning;
+    start.words = warning.empty()
+                      ? "its pod is not there yet"
+                      : warning + pods::fields_for_amounts(warning, "kubernetes.master");
+    if (pods::amount_refusal(warning) == pods::AmountRefusal::kRange) {
+      start.trouble = pods::StartTrouble::kFinal;
+    }
     return start;
   }
   const pods::PodFacts facts = pods::pod_facts(*pod, pods::kMasterContainer);
@@ -40,10 +48,13 @@ MasterStart master_start(const records::Head& head, const std::vector<Json>& pod
   } else if (facts.task.state == pods::ContainerFacts::State::kRunning) {
     start.words = base::format("its pod {} runs, and has not taken the job yet", facts.name);
   } else {
-    start.words = base::format(
-        "its container in the pod {} ended with status {}, and is started "
-        "again",
-        facts.name, facts.task.exit_code);
+    // One that ends well before it leads will never do so.
+    const bool is_for_good =
+        facts.task.state == pods::ContainerFacts::State::kTerminated && facts.task.exit_code == 0;
+    if (is_for_good) start.trouble = pods::StartTrouble::kFinal;
+    start.words =
+        base::format("its container in the pod {} ended with status {}{}", facts.name,
+                     facts.task.exit_code, is_for_good ? " for good" : ", and is started again");
     if (!facts.task.message.empty()) {
       start.words += base::format(": {}", base::their_words(facts.task.message));
     }

@@ -12,9 +12,10 @@ namespace gangrun::kubernetes::commands {
 
 // The start of a job's master, as one look at the cluster shows it. Pure.
 struct MasterStart {
-  bool leads = false;   // a master has the job
-  std::string refusal;  // why it will not begin, in its own words; empty: it may yet
-  std::string words;    // what it waits for; empty once it leads
+  bool leads = false;        // a master has the job
+  std::string refusal;       // why it will not begin, in its own words; empty: it may yet
+  bool lacks_right = false;  // because of that
+  std::string words;         // what it waits for; empty once it leads
   pods::StartTrouble trouble = pods::StartTrouble::kNone;  // of its pod
 };
 

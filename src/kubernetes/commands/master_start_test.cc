@@ -32,7 +32,7 @@ TEST(MasterStart, LeadsWhereItHasTheJobAndSaysItsState) {
 TEST(MasterStart, TellsWhatItWaitsFor) {
   const records::Head none;
   EXPECT_EQ(master_start(none, {}, "").words, "its pod is not there yet");
-  EXPECT_EQ(master_start(none, {}, "exceeded quota").words, "exceeded quota");
+  EXPECT_EQ(master_start(none, {}, "a webhook denied it").words, "a webhook denied it");
   const Json running = pod_with({{"running", {{"startedAt", "2026-01-31T12:00:00Z"}}}});
   EXPECT_EQ(master_start(none, {running}, "").words,
             "its pod wine-master-x runs, and has not taken the job yet");
@@ -42,6 +42,26 @@ TEST(MasterStart, TellsWhatItWaitsFor) {
   EXPECT_EQ(master_start(none, {ended}, "").words,
             "its container in the pod wine-master-x ended with status 1, and is started again: "
             "\"no journal\"");
+  EXPECT_EQ(master_start(none, {ended}, "").trouble, StartTrouble::kNone);
+  const Json for_good = pod_with(
+      {{"terminated",
+        {{"exitCode", 0}, {"message", "no spec"}, {"startedAt", "2026-01-31T12:00:00Z"}}}});
+  EXPECT_EQ(master_start(none, {for_good}, "").words,
+            "its container in the pod wine-master-x ended with status 0 for good: \"no spec\"");
+  EXPECT_EQ(master_start(none, {for_good}, "").trouble, StartTrouble::kFinal);
+}
+
+TEST(MasterStart, NamesTheFieldsToSetWhereTheNamespaceDoesNotTakeItsPod) {
+  const std::string fields =
+      "; kubernetes.master.memory and kubernetes.master.vcores say what it asks for";
+  const std::string range = "maximum memory usage per Container is 128Mi, but limit is 256Mi";
+  const MasterStart never = master_start({}, {}, range);
+  EXPECT_EQ(never.words, range + fields);
+  EXPECT_EQ(never.trouble, StartTrouble::kFinal);
+  // Others may end, and give back what they use.
+  const MasterStart waits = master_start({}, {}, "exceeded quota: all");
+  EXPECT_EQ(waits.words, "exceeded quota: all" + fields);
+  EXPECT_EQ(waits.trouble, StartTrouble::kNone);
 }
 
 TEST(MasterStart, KnowsTheTroubleOfThePodThatStays) {
@@ -59,6 +79,9 @@ TEST(MasterStart, HandsOnWhatAMasterRefuses) {
   records::Head head;
   head.refusal = "no right to create pods";
   EXPECT_EQ(master_start(head, {}, "").refusal, "no right to create pods");
+  EXPECT_FALSE(master_start(head, {}, "").lacks_right);
+  head.refusal_code = "permission_denied";
+  EXPECT_TRUE(master_start(head, {}, "").lacks_right);
 }
 
 }  // namespace

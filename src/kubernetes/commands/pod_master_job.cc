@@ -178,8 +178,12 @@ Result<PodMasterJob::Looked> PodMasterJob::left(const records::Head& head) {
     status.notes.push_back(base::format("its journal cannot be read: {}", left.error().message));
   }
   if (job::is_final(status.state)) return Looked{std::move(status), true};
+  const std::string last_words =
+      head.refusal.empty() ? last_words_of_master(*way, record_) : head.refusal;
   status = ended_unseen(std::move(status), record_.stopped_by,
-                        "the cluster makes no further master for it", here_.clock.wall_now());
+                        base::format("the cluster makes no further master for it{}{}",
+                                     last_words.empty() ? "" : ": ", last_words),
+                        here_.clock.wall_now());
   // A journal that could not be read now may be read later.
   return Looked{std::move(status), left.ok()};
 }

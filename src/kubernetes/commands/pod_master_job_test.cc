@@ -76,6 +76,22 @@ TEST_F(PodMasterJobTest, IsLostWhereTheClusterMakesNoFurtherMaster) {
   EXPECT_EQ(status->cause->why.reason, job::Reason::kMasterLost);
 }
 
+TEST_F(PodMasterJobTest, IsLostWithTheReasonOfAMasterThatEndedForGood) {
+  records::Head head = running_head();
+  head.address.reset();
+  head.refusal = "the journal is not whole";
+  head.refusal_code = "data_loss";
+  lab.put(head);
+  lab.owners.begin()->second["status"] = {
+      {"conditions", {{{"type", "Complete"}, {"status", "True"}}}}};
+  auto one = job();
+  const auto status = one.status();
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(status->state, job::JobState::kLost);
+  EXPECT_EQ(status->cause->why.detail,
+            "the cluster makes no further master for it: the journal is not whole");
+}
+
 TEST_F(PodMasterJobTest, WhatIsGoneIsAsItWasSeenLast) {
   ClusterRecord record = lab.record();
   record.last_seen = succeeded();

@@ -15,6 +15,15 @@ HintDoor::HintDoor(net::EventLoop& loop, base::Logger& logger, base::Secret secr
       door_(loop, logger, std::move(secret), kAgentGreeting,
             [this](std::unique_ptr<ProvenStream> stream) { on_caller(std::move(stream)); }) {}
 
+base::Result<std::uint16_t> HintDoor::listen(const std::vector<std::uint16_t>& ports) {
+  base::Result<std::uint16_t> listening = base::invalid_argument("no port is given");
+  for (const std::uint16_t port : ports) {
+    listening = door_.listen(port);
+    if (listening.ok()) break;
+  }
+  return listening;
+}
+
 void HintDoor::on_caller(std::unique_ptr<ProvenStream> stream) {
   if (callers_.size() >= kMaxHints) callers_.pop_front();
   const Place place = callers_.emplace(callers_.end());

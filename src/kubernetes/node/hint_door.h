@@ -5,6 +5,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -32,8 +33,8 @@ class HintDoor {
   HintDoor(const HintDoor&) = delete;
   HintDoor& operator=(const HintDoor&) = delete;
 
-  // 0: any port. The port.
-  base::Result<std::uint16_t> listen(std::uint16_t port) { return door_.listen(port); }
+  // At the first of these that is free; 0: any port. The port.
+  base::Result<std::uint16_t> listen(const std::vector<std::uint16_t>& ports);
 
  private:
   struct Caller {

@@ -23,7 +23,7 @@ const base::Secret kSecret(std::string(64, 's'));
 class HintDoorTest : public testing::Test {
  protected:
   void SetUp() override {
-    const auto listening = door.listen(0);
+    const auto listening = door.listen({0});
     ASSERT_TRUE(listening.ok()) << listening.error().message;
     port = *listening;
   }
@@ -49,6 +49,18 @@ TEST_F(HintDoorTest, HearsWhereTheMasterIs) {
   EXPECT_TRUE(tell(1, "10.0.0.7:4000"));
   EXPECT_TRUE(tell(1, "[fd00::7]:4000"));
   EXPECT_THAT(hints, ElementsAre("10.0.0.7:4000", "[fd00::7]:4000"));
+}
+
+// On the network of a node other programs have ports, too.
+TEST_F(HintDoorTest, ListensAtTheFirstPortThatIsFree) {
+  HintDoor other(loop, log, kSecret, [](const job::Address&) {});
+  EXPECT_FALSE(other.listen({port}).ok());
+  const auto free = other.listen({port, 0});
+  ASSERT_TRUE(free.ok()) << free.error().message;
+  EXPECT_NE(*free, port);
+  port = *free;
+  EXPECT_TRUE(tell(1, "10.0.0.7:4000"));
+  EXPECT_TRUE(hints.empty());
 }
 
 TEST_F(HintDoorTest, AMasterThatWasFollowedIsNotHeard) {

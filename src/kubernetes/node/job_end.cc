@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/format.h"
+#include "base/strings.h"
 #include "job/limits.h"
 #include "kubernetes/records/map_chain.h"
+#include "kubernetes/records/map_reader.h"
 #include "kubernetes/records/map_writer.h"
 #include "kubernetes/rfc3339.h"
 #include "kubernetes/value_at.h"
@@ -23,6 +26,8 @@ using base::Json;
 using base::Result;
 
 constexpr std::chrono::seconds kRemovalOfKeys{60};
+constexpr int kRefusalTries = 5;
+constexpr std::size_t kMaxReason = 2000;
 
 base::Error cut_short() {
   return base::unavailable("the master was told to end before that was done");
@@ -68,6 +73,36 @@ Result<> remove_keys(const records::RecordPlace& place, records::HeadKeeper& hea
                                             place.loop.now() + kRemovalOfKeys);
   if (left == 0) return first_failure;
   return is_done ? cut_short() : base::deadline_exceeded("the API server does not remove them");
+}
+
+void tell_refusal(const records::RecordPlace& place, const base::Error& why,
+                  base::Duration step_limit) {
+  Result<> told;
+  for (int tries = 0; tries < kRefusalTries; ++tries) {
+    const auto read = records::read_head(place.loop, place.client, place.name_space,
+                                         place.head_name, place.loop.now() + step_limit);
+    told = read.ok() ? Result<>() : Result<>(read.error());
+    if (!told.ok()) break;
+    records::Head refused = read->head;
+    refused.refusal = why.message;
+    refused.refusal_code = base::to_string(why.code);
+    const auto written =
+        kubernetes::ask(place.loop, place.client,
+                        {.method = "PATCH",
+                         .path = base::format("/api/v1/namespaces/{}/configmaps/{}",
+                                              place.name_space, place.head_name),
+                         .body = records::head_patch(*read, refused),
+                         .content_type = "application/json-patch+json"},
+                        place.loop.now() + step_limit);
+    if (written.ok()) return;
+    told = written.error();
+  }
+  place.logger.warning("the refusal cannot be told: {}", told.error().message);
+}
+
+// The file is the kubelet's, mounted by itself: it cannot be replaced.
+void leave_reason(const std::string& path, const base::Error& why) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << base::shorten(why.message, kMaxReason);
 }
 
 Result<> limit_owner(const records::RecordPlace& place, const base::Clock& clock,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -20,6 +21,14 @@ base::Result<> write_end(const records::RecordPlace& place, records::HeadKeeper&
 // The records of the tasks' keys are of no use any more.
 base::Result<> remove_keys(const records::RecordPlace& place, records::HeadKeeper& head,
                            const std::function<bool()>& is_over);
+// Tells the client that waits for this job's first master, and others later, why none can lead it.
+// A server that does not take it is told of in the log.
+void tell_refusal(const records::RecordPlace& place, const base::Error& why,
+                  base::Duration step_limit);
+// The kubelet reads a container's last words here; those of its log it takes after a failure only.
+inline constexpr const char* kTerminationFile = "/dev/termination-log";
+// Leaves there why no master will ever lead the job.
+void leave_reason(const std::string& path, const base::Error& why);
 // All of the job goes `after` from now on, whatever becomes of the master's pod: what others put
 // into it may not let it end.
 base::Result<> limit_owner(const records::RecordPlace& place, const base::Clock& clock,

@@ -50,7 +50,6 @@ constexpr std::chrono::minutes kDefaultMasterLost{5};
 constexpr std::chrono::seconds kStepTimeout{60};
 constexpr std::chrono::seconds kStepPause{1};
 constexpr std::chrono::minutes kPodsRemoval{2};
-constexpr int kRefusalTries = 5;
 constexpr std::size_t kMaxAccountFile = std::size_t{4} << 20U;
 constexpr double kRandomSteps = 4294967296.0;
 
@@ -97,6 +96,8 @@ class PodMaster final : public master::Listener {
   // True: the job has ended before, and there is nothing to wait for.
   Result<bool> start();
   Result<> wait();
+  // After start(): no master will ever lead the job.
+  [[nodiscard]] bool ends_for_good() const { return ends_for_good_; }
 
   void on_changed() override {
     if (pace_) pace_->changed();
@@ -114,7 +115,7 @@ class PodMaster final : public master::Listener {
   Result<> fetch_past();
   // Again and again, while what is away may come back before tasks give their master up.
   Result<> patiently(const char* what, const std::function<Result<>()>& step);
-  void refuse(const base::Error& why);
+  [[nodiscard]] bool is_wrong_for_all(const base::Error& why) const;
   host::JobMasterInput input();
   Result<host::MadeTasks> make_tasks(const host::Ground& ground);
   Result<pods::Manifests> manifests() const;
@@ -155,6 +156,8 @@ class PodMaster final : public master::Listener {
   std::optional<base::Error> deposed_;
   bool told_to_end_ = false;
   bool finished_ = false;
+  bool has_past_ = false;  // what earlier masters have written
+  bool ends_for_good_ = false;
 };
 
 Result<> PodMaster::prepare() {
@@ -202,26 +205,6 @@ Result<> PodMaster::patiently(const char* what, const std::function<Result<>()>&
                       done.error().message);
     }
     (void)loop_.run_until([this] { return is_over(); }, clock_.now() + kStepPause);
-  }
-}
-
-// For the client that waits for this job's first master, and for others later.
-void PodMaster::refuse(const base::Error& why) {
-  for (int tries = 0; tries < kRefusalTries; ++tries) {
-    const auto read = records::read_head(loop_, *client_, place_->name_space, place_->head_name,
-                                         clock_.now() + kStepTimeout);
-    if (!read.ok()) return note("the refusal cannot be told", read.error());
-    records::Head refused = read->head;
-    refused.refusal = why.message;
-    const auto written =
-        kubernetes::ask(loop_, *client_,
-                        {.method = "PATCH",
-                         .path = base::format("/api/v1/namespaces/{}/configmaps/{}",
-                                              place_->name_space, place_->head_name),
-                         .body = records::head_patch(*read, refused),
-                         .content_type = "application/json-patch+json"},
-                        clock_.now() + kStepTimeout);
-    if (written.ok()) return;
   }
 }
 
@@ -351,8 +334,17 @@ Result<bool> PodMaster::start() {
   auto begun = begin();
   const bool is_final = !begun.ok() && !is_passing(begun.error()) &&
                         begun.error().code != base::Code::kCancelled && !is_over();
-  if (is_final && place_) refuse(begun.error());
+  if (is_final && place_) tell_refusal(*place_, begun.error(), kStepTimeout);
+  ends_for_good_ = is_final && is_wrong_for_all(begun.error());
   return begun;
+}
+
+// The fault is in what the job is made of or has written, as each next master would find it. A
+// right may be given, and an API server that refuses a request says nothing of the job.
+bool PodMaster::is_wrong_for_all(const base::Error& why) const {
+  const bool is_about_job = !place_ || has_past_;
+  return why.code == base::Code::kDataLoss ||
+         (why.code == base::Code::kInvalidArgument && is_about_job);
 }
 
 Result<bool> PodMaster::begin() {
@@ -368,6 +360,7 @@ Result<bool> PodMaster::begin() {
   GANGRUN_TRY(take_office());
   if (claimed_.end.empty()) {
     GANGRUN_TRY(fetch_past());
+    has_past_ = true;
     GANGRUN_ASSIGN(master_, host::JobMaster::create(loop_, clock_, logger_, input(), *this));
   }
   if (master_ == nullptr || master_->has_verdict()) {
@@ -382,6 +375,7 @@ Result<bool> PodMaster::begin() {
   head_->change([address = job::Address{options_.pod_address, options_.port}](records::Head& to) {
     to.address = address;
     to.refusal.clear();
+    to.refusal_code.clear();
   });
   pace_.emplace(loop_, tell);
   pace_->changed();
@@ -469,6 +463,7 @@ Result<PodMasterOptions> pod_master_options_from(int argc, char** argv) {
     return base::invalid_argument("--config and --run must be given");
   }
   options.parts_folder = pods::kAgentFolder;
+  options.reason_file = kTerminationFile;
   options.port = pods::kMasterPort;
   options.make_client = client_of_pod;
   const std::pair<const char*, std::string*> variables[] = {
@@ -493,7 +488,9 @@ int run_pod_master(const PodMasterOptions& options, const base::Clock& clock,
                                        : master.wait();
   if (ended.ok()) return 0;
   logger.error("{}", ended.error().message);
-  return 1;
+  if (!master.ends_for_good()) return 1;
+  leave_reason(options.reason_file, ended.error());
+  return 0;
 }
 
 }  // namespace gangrun::kubernetes::node

@@ -18,6 +18,7 @@ struct PodMasterOptions {
   std::string config_folder;   // the master's Secret
   std::string run_folder;      // its own; what an earlier master of this pod left is in it
   std::string parts_folder{};  // of the agent's parts, where agents come by them
+  std::string reason_file{};   // for why no master will lead the job
   std::uint16_t port = 0;      // for agents and commands
   // The pod, as it knows itself.
   std::string pod_name;
@@ -34,8 +35,8 @@ struct PodMasterOptions {
 base::Result<PodMasterOptions> pod_master_options_from(int argc, char** argv);
 
 // The master of a detached job, as the first process of a pod. Returns the status of the program: 0
-// when the job has ended and all of it was kept for as long as it says; else another master of the
-// job goes on.
+// when the job has ended and all of it was kept for as long as it says, or when none will ever lead
+// it; else another master of the job goes on.
 int run_pod_master(const PodMasterOptions& options, const base::Clock& clock, base::Logger& logger);
 
 }  // namespace gangrun::kubernetes::node

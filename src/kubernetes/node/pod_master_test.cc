@@ -167,6 +167,7 @@ class PodMasterTest : public testing::Test {
     const PodMasterOptions options{
         .config_folder = folder / "config",
         .run_folder = folder / pod,
+        .reason_file = folder / "reason",
         .port = free_port(),
         .pod_name = pod,
         .pod_uid = uid,
@@ -198,6 +199,26 @@ TEST_F(PodMasterTest, OneThatMayNotLeadSaysWhyInTheHead) {
   EXPECT_EQ(run("master-1", "u-master-1"), 1);
   EXPECT_EQ(server.head().master, 0);
   EXPECT_THAT(server.head().refusal, HasSubstr("list events"));
+  EXPECT_EQ(server.head().refusal_code, "permission_denied");
+}
+
+// Each next one would find the same, and the cluster made them until the job's deadline.
+TEST_F(PodMasterTest, OneWhoseJobCannotBeReadEndsForGoodAndSaysWhy) {
+  ASSERT_TRUE(base::write_file_atomically(folder / "config/config", "{}", 0600).ok());
+  EXPECT_EQ(run("master-1", "u-master-1"), 0);
+  const auto reason = base::read_file(folder / "reason", 4096);
+  ASSERT_TRUE(reason.ok()) << reason.error().message;
+  EXPECT_THAT(*reason, HasSubstr("the configuration of the job's master"));
+}
+
+TEST_F(PodMasterTest, OneWhoseRecordsAreLostEndsForGoodAndSaysWhyInTheHead) {
+  server.change_head([](Head& head) { head.chains["journal-000001"] = 1; });
+  EXPECT_EQ(run("master-1", "u-master-1"), 0);
+  EXPECT_EQ(server.head().refusal_code, "data_loss");
+  EXPECT_THAT(server.head().refusal, HasSubstr("journal-000001"));
+  const auto reason = base::read_file(folder / "reason", 4096);
+  ASSERT_TRUE(reason.ok()) << reason.error().message;
+  EXPECT_EQ(*reason, server.head().refusal);
 }
 
 TEST_F(PodMasterTest, AJobThatIsToStopEndsAndItsRecordsSaySo) {

@@ -35,11 +35,13 @@ void AgentHints::set_address(job::Address address) {
   call_next();
 }
 
-void AgentHints::tell(const std::string& pod, base::Instant until) {
+void AgentHints::tell(const std::string& pod, std::vector<std::uint16_t> ports,
+                      base::Instant until) {
   const base::Instant now = loop_.now();
   const auto [found, is_new] = agents_.try_emplace(pod);
   found->second.until = until;
   if (!is_new) return;
+  found->second.ports = std::move(ports);
   found->second.tried_since = now;
   plan(pod, found->second, now);
   call_next();
@@ -80,8 +82,9 @@ void AgentHints::call_next() {
 void AgentHints::call(const std::string& pod) {
   ++calls_;
   Agent& agent = agents_.at(pod);
+  const std::uint16_t port = agent.ports[agent.next_port];
   agent.tunnel = std::make_unique<ProvenTunnel>(
-      loop_, client_, ProvenTunnel::Target{options_.name_space, pod, options_.port},
+      loop_, client_, ProvenTunnel::Target{options_.name_space, pod, port},
       Proof(options_.secret, kAgentGreeting, Proof::Side::kClient), loop_.now() + kHintLimit,
       ProvenTunnel::Callbacks{
           .on_proven = [this, pod] { on_proven(pod); },
@@ -119,8 +122,11 @@ void AgentHints::on_over(const std::string& pod, const base::Error& why) {
                     agent.is_told ? "it was told where its master is" : why.message);
     agents_.erase(found);
   } else {
-    const base::Duration pause =
-        agent.is_told ? kHintAgain : try_pause(kHintTryPause, now - agent.tried_since);
+    agent.next_port = (agent.next_port + 1) % agent.ports.size();
+    const base::Duration pause = agent.is_told ? kHintAgain
+                                 : agent.next_port != 0
+                                     ? base::Duration(0)
+                                     : try_pause(kHintTryPause, now - agent.tried_since);
     plan(pod, agent, now + pause);
   }
   call_next();

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -27,13 +28,14 @@ inline constexpr base::Duration kHintTryPause = base::milliseconds(100);
 inline constexpr base::Duration kHintAgain = base::seconds(1);
 
 // Tells agents in pods where they reach their master: those that were made before the relay had an
-// address, and those whose relay is gone. Each listens on a port of its pod's 127.0.0.1
-// (kubernetes/node/hint_door.h), and is told until its owner says that it has a session.
+// address, and those whose relay is gone. Each listens on one of some ports of its pod's 127.0.0.1
+// (kubernetes/node/hint_door.h), and is told until its owner says that it has a session. On a
+// node's network another agent of the job may answer at a port of its own: it knows what it is
+// told.
 class AgentHints {
  public:
   struct Options {
     std::string name_space;
-    std::uint16_t port = 0;
     base::Secret secret;  // the job's
     int attempt = 1;      // the master's
   };
@@ -47,8 +49,9 @@ class AgentHints {
   // The address that is told from now on, also to those that know another one. Before the first
   // one nobody is told anything.
   void set_address(job::Address address);
-  // The pod, which has a node, is told until forget(); or `until`, and then a warning says why.
-  void tell(const std::string& pod, base::Instant until);
+  // The pod, which has a node, is told at one of these ports after the other until forget(); or
+  // `until`, and then a warning says why.
+  void tell(const std::string& pod, std::vector<std::uint16_t> ports, base::Instant until);
   // It has a session, or has gone. Others change nothing.
   void forget(const std::string& pod);
   // The number of agents that are still to be told.
@@ -56,6 +59,8 @@ class AgentHints {
 
  private:
   struct Agent {
+    std::vector<std::uint16_t> ports;
+    std::size_t next_port = 0;  // of them
     base::Instant tried_since;
     base::Instant until;
     base::Instant due;                     // while it is not being told

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "base/test_deadline.h"
 #include "base/test_log.h"
@@ -17,6 +18,7 @@ using testing::HasSubstr;
 
 const base::Secret kSecret(std::string(64, 's'));
 const job::Address kRelay{"10.0.0.7", 4000};
+const std::vector<std::uint16_t> kPorts = {4002};
 const base::Error kRefused = base::unavailable("connect: connection refused");
 
 class AgentHintsTest : public testing::Test {
@@ -40,13 +42,12 @@ class AgentHintsTest : public testing::Test {
   net::EventLoop loop;
   base::LogRecorder log;
   ForwardingClient client;
-  AgentHints hints{
-      loop, client, log, {.name_space = "ns", .port = 4002, .secret = kSecret, .attempt = 2}};
+  AgentHints hints{loop, client, log, {.name_space = "ns", .secret = kSecret, .attempt = 2}};
 };
 
 TEST_F(AgentHintsTest, AnAgentIsTriedUntilItListensAndToldUntilItIsThere) {
   hints.set_address(kRelay);
-  hints.tell("worker-0", base::soon());
+  hints.tell("worker-0", kPorts, base::soon());
   ASSERT_TRUE(are_asked(1));
   refuse(0);
   ASSERT_TRUE(are_asked(2));
@@ -62,8 +63,25 @@ TEST_F(AgentHintsTest, AnAgentIsTriedUntilItListensAndToldUntilItIsThere) {
   EXPECT_THAT(log.lines, ElementsAre());
 }
 
+// On its node's network the first may be somebody else's: even another agent's of the job.
+TEST_F(AgentHintsTest, OneOfSomePortsAfterTheOtherIsTried) {
+  hints.set_address(kRelay);
+  hints.tell("worker-0", {4002, 4003, 4004}, base::soon());
+  ASSERT_TRUE(are_asked(1));
+  refuse(0);
+  ASSERT_TRUE(are_asked(2));
+  take_hint(1);
+  ASSERT_TRUE(are_asked(3));
+  refuse(2);
+  ASSERT_TRUE(are_asked(4));
+  EXPECT_THAT(client.asked, ElementsAre("ns/worker-0:4002", "ns/worker-0:4003", "ns/worker-0:4004",
+                                        "ns/worker-0:4002"));
+  hints.forget("worker-0");
+  EXPECT_THAT(log.lines, ElementsAre());
+}
+
 TEST_F(AgentHintsTest, NobodyIsToldBeforeThereIsAnAddress) {
-  hints.tell("worker-0", base::soon());
+  hints.tell("worker-0", kPorts, base::soon());
   bool has_run = false;
   loop.post([&] { has_run = true; });
   ASSERT_TRUE(until([&] { return has_run; }));
@@ -74,8 +92,8 @@ TEST_F(AgentHintsTest, NobodyIsToldBeforeThereIsAnAddress) {
 
 TEST_F(AgentHintsTest, ThoseWhoKnowAnotherAddressAreToldTheNewOne) {
   hints.set_address({"10.0.0.6", 4000});
-  hints.tell("worker-0", base::soon());
-  hints.tell("worker-1", base::soon());
+  hints.tell("worker-0", kPorts, base::soon());
+  hints.tell("worker-1", kPorts, base::soon());
   ASSERT_TRUE(are_asked(2));
   prove(client.pods[0], kSecret, kAgentGreeting);
   EXPECT_THAT(taken_frames(client.pods[0]), ElementsAre(to_bytes(HintFrame{2, "10.0.0.6:4000"})));
@@ -93,7 +111,7 @@ TEST_F(AgentHintsTest, ThoseWhoKnowAnotherAddressAreToldTheNewOne) {
 TEST_F(AgentHintsTest, NotAllAreToldAtOnce) {
   hints.set_address(kRelay);
   for (std::size_t i = 0; i < 2 * kMaxHintsAtOnce; ++i) {
-    hints.tell("worker-" + std::to_string(i), base::soon());
+    hints.tell("worker-" + std::to_string(i), kPorts, base::soon());
   }
   ASSERT_TRUE(are_asked(kMaxHintsAtOnce));
   bool has_run = false;
@@ -110,13 +128,13 @@ TEST_F(AgentHintsTest, NotAllAreToldAtOnce) {
 
 TEST_F(AgentHintsTest, TheLimitIsTheEnd) {
   hints.set_address(kRelay);
-  hints.tell("worker-0", loop.now());
+  hints.tell("worker-0", kPorts, loop.now());
   ASSERT_TRUE(are_asked(1));
   refuse(0);
   ASSERT_TRUE(until([&] { return hints.waiting() == 0; }));
   EXPECT_THAT(log.lines, ElementsAre("the agent in pod worker-0 did not come: nothing listens at "
                                      "port 4002 of pod worker-0"));
-  hints.tell("worker-1", loop.now());
+  hints.tell("worker-1", kPorts, loop.now());
   ASSERT_TRUE(are_asked(2));
   take_hint(1);
   ASSERT_TRUE(until([&] { return hints.waiting() == 0; }));
@@ -125,7 +143,7 @@ TEST_F(AgentHintsTest, TheLimitIsTheEnd) {
 
 TEST_F(AgentHintsTest, AMissingRightIsNotTriedAgain) {
   hints.set_address(kRelay);
-  hints.tell("worker-0", base::soon());
+  hints.tell("worker-0", kPorts, base::soon());
   ASSERT_TRUE(are_asked(1));
   client.pods[0].end(base::Error{base::Code::kPermissionDenied, "no right"});
   EXPECT_TRUE(until([&] { return hints.waiting() == 0; }));
@@ -134,7 +152,7 @@ TEST_F(AgentHintsTest, AMissingRightIsNotTriedAgain) {
 // Another container of the pod may have taken the port.
 TEST_F(AgentHintsTest, WhatDoesNotKnowTheSecretIsToldNothing) {
   hints.set_address(kRelay);
-  hints.tell("worker-0", base::soon());
+  hints.tell("worker-0", kPorts, base::soon());
   ASSERT_TRUE(are_asked(1));
   TestPod& pod = client.pods[0];
   pod.open();

@@ -11,6 +11,7 @@
 #include "base/hex.h"
 #include "base/sizes.h"
 #include "base/strings.h"
+#include "kubernetes/pods/architecture.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_facts.h"
 #include "kubernetes/value_at.h"
@@ -129,6 +130,8 @@ Result<> AgentParts::take_digests() {
 std::size_t AgentParts::map_count() const {
   return 1 + (packed_agent_.size() + part_bytes_ - 1) / part_bytes_;
 }
+
+std::string_view AgentParts::architecture() const { return architecture_of(loader_); }
 
 AgentParts::Value AgentParts::value(std::size_t index) const {
   if (index == 0) return {kLoaderKey, kLoaderKey, loader_};

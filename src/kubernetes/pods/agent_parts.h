@@ -33,6 +33,8 @@ class AgentParts {
 
   // The name of exactly these parts: 20 hexadecimal digits.
   [[nodiscard]] const std::string& digest() const { return digest_; }
+  // The loader's architecture (architecture.h); empty: it is none that agents run on.
+  [[nodiscard]] std::string_view architecture() const;
   // How many config maps: the first has the loader, each of the others a part of the agent.
   [[nodiscard]] std::size_t map_count() const;
   [[nodiscard]] std::string map_name(std::size_t index) const;

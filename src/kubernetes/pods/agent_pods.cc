@@ -85,6 +85,7 @@ AgentSource by_config_maps(AgentParts parts) {
           .task = begin,
           .relay = begin,
           .maps = maps,
+          .architecture = std::string(maps->architecture()),
           .needs = base::format(
               ": gangrun-{}-*, {} of at most 1 MiB, which all jobs with this version share and "
               "which go with the last of them",
@@ -131,7 +132,8 @@ Json joining_container(const AgentPods& agents, const std::vector<JoinedFile>& f
   return container;
 }
 
-Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt) {
+Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt,
+                     const std::vector<std::uint16_t>& hint_ports) {
   std::vector<std::string> arguments = {"pod",
                                         "--task",
                                         job::to_string(task),
@@ -142,7 +144,7 @@ Json agent_container(const AgentPods& agents, const job::TaskId& task, int attem
                                         "--folder",
                                         kRunFolder,
                                         "--hint-port",
-                                        base::format("{}", kHintPort)};
+                                        base::format("{}", base::join(hint_ports, ","))};
   if (agents.master) {
     arguments.emplace_back("--master");
     arguments.push_back(job::to_string(*agents.master));

@@ -23,11 +23,10 @@ struct Owner;
 // The relay of a job's agents is a pod beside those of its tasks. No task type has such a name.
 inline const job::TaskId kRelayTask{"relay pod", 0};
 inline constexpr const char* kRelayContainer = "relay";
-// The ports at which the relay listens for agents, and for its client at 127.0.0.1; and that of an
-// agent, which is at 127.0.0.1 too.
+// The ports at which the relay listens for agents, and for its client at 127.0.0.1. Its pod has a
+// network of its own.
 inline constexpr std::uint16_t kRelayPort = 17400;
 inline constexpr std::uint16_t kRelayClientPort = 17401;
-inline constexpr std::uint16_t kHintPort = 17402;
 
 // The agent's way into pods, and what they have for it.
 struct AgentSource {
@@ -38,6 +37,8 @@ struct AgentSource {
   // A container that comes before those and fills the volume.
   std::optional<base::Json> copier{};
   std::shared_ptr<const AgentParts> maps{};  // that are made first; null: none
+  // Pods go only to nodes of this one (architecture.h); empty: nobody knows.
+  std::string architecture{};
   // The end of a sentence, for users, and what there is beside the tasks' pods where the client is
   // the master.
   std::string needs{};
@@ -67,7 +68,9 @@ base::Json agent_secret(const ManifestInput& input, const AgentPods& agents, con
 base::Json joining_container(const AgentPods& agents, const std::vector<JoinedFile>& files,
                              base::Json mounts);
 // The container's part of the task's pod: its command, the variables for the agent, its mounts.
-base::Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt);
+// `hint_ports` as hint_ports() gives them.
+base::Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt,
+                           const std::vector<std::uint16_t>& hint_ports);
 // The relay's, which may have an image of its own.
 base::Json relay_container(const AgentPods& agents);
 // The volumes of both.

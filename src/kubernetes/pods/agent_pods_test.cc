@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "kubernetes/pods/agent_parts_for_tests.h"
+#include "kubernetes/pods/hint_ports.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests_for_tests.h"
 
@@ -59,6 +61,42 @@ TEST(AgentPods, RunTheAgentInPlaceOfTheCommand) {
             (std::vector<std::string>{"gangrun-agent", "gangrun-config", "gangrun-run"}));
   EXPECT_EQ(names_of(pod_of(input)["spec"]["volumes"]),
             (std::vector<std::string>{"gangrun-agent", "gangrun-config", "gangrun-run"}));
+}
+
+// In a cluster of two kinds of nodes they were placed where they cannot run.
+TEST(AgentPods, GoOnlyToNodesThatTheAgentRunsOn) {
+  ManifestInput input = job_with_agents();
+  EXPECT_FALSE(pod_of(input)["spec"].contains("nodeSelector"));
+  input.agents->source.architecture = "arm64";
+  edit_kubernetes(input.spec).node_selector = {{"zone", "a"}};
+  edit_kubernetes(input.spec).pod = Json::parse(R"({"spec": {"nodeSelector": {"disk": "ssd"}}})");
+  const Json selector =
+      Json::parse(R"({"disk": "ssd", "kubernetes.io/arch": "arm64", "zone": "a"})");
+  for (const Json& pod : {pod_of(input), relay_of(input)}) {
+    for (const auto& [label, value] : selector.items()) {
+      EXPECT_EQ(pod["spec"]["nodeSelector"].at(label), value) << label;
+    }
+    EXPECT_EQ(pod["spec"]["nodeSelector"].size(), 3U);
+  }
+}
+
+// Several may be on one node.
+TEST(AgentPods, HaveAChoiceOfPortsOnTheirNodesNetwork) {
+  ManifestInput input = job_with_agents();
+  edit_kubernetes(input.spec).pod =
+      Json::parse(R"({"spec": {"hostNetwork": true, "hostPID": true, "hostIPC": true}})");
+  const Json spec = pod_of(input)["spec"];
+  EXPECT_EQ(spec.at("hostNetwork"), true);
+  const auto words = spec.at("containers").at(0).at("command").get<std::vector<std::string>>();
+  const auto ports = Manifests::make(input).value().hint_ports_of({"worker", 1});
+  EXPECT_EQ(ports.size(), kHintPortChoices);
+  EXPECT_EQ(words[words.size() - 2], "--hint-port");
+  EXPECT_EQ(words.back(), base::format("{}", base::join(ports, ",")));
+  // The relay's are fixed.
+  const Json relay = relay_of(input)["spec"];
+  for (const char* shared : {"hostNetwork", "hostPID", "hostIPC"}) {
+    EXPECT_FALSE(relay.contains(shared)) << shared;
+  }
 }
 
 // A second container would wait for a client that asks nobody.
@@ -217,10 +255,31 @@ TEST(AgentPods, TheRelayHasTheKindsOfLimitsThatItsTasksHave) {
   ManifestInput input = job_with_agents();
   EXPECT_EQ(relay_limits(input), Json::object());
   input.spec.tasks.front().resources.memory_mib = 512;
-  EXPECT_EQ(relay_limits(input), (Json{{"memory", "256Mi"}}));
+  EXPECT_EQ(relay_limits(input), (Json{{"memory", "64Mi"}}));
   edit_kubernetes(input.spec).pod = Json::parse(
       R"({"spec": {"containers": [{"name": "task", "resources": {"limits": {"cpu": "2"}}}]}})");
-  EXPECT_EQ(relay_limits(input), (Json{{"cpu", "1"}, {"memory", "256Mi"}}));
+  EXPECT_EQ(relay_limits(input), (Json{{"cpu", "1"}, {"memory", "64Mi"}}));
+}
+
+// A LimitRange is for all containers: what it grants the tasks it grants the relay.
+TEST(AgentPods, TheRelayHasNoMoreThanATaskAndWhatIsSaidOfIt) {
+  ManifestInput input = job_with_agents();
+  input.spec.tasks.front().resources.memory_mib = 48;
+  edit_kubernetes(input.spec).pod = Json::parse(
+      R"({"spec": {"containers": [{"name": "task", "resources": {"limits": {"cpu": "200m"}}}]}})");
+  EXPECT_EQ(relay_limits(input), (Json{{"cpu", "200m"}, {"memory", "48Mi"}}));
+  // It needs what it asks for.
+  input.spec.tasks.front().resources.memory_mib = 16;
+  EXPECT_EQ(relay_limits(input), (Json{{"cpu", "200m"}, {"memory", "32Mi"}}));
+  edit_kubernetes(input.spec).relay = {.memory_mib = 128, .vcores = 2};
+  EXPECT_EQ(relay_of(input)["spec"]["containers"].at(0)["resources"],
+            Json::parse(R"({"requests": {"cpu": "2", "memory": "128Mi"},
+                            "limits": {"cpu": "2", "memory": "128Mi"}})"));
+  // Nobody asked for limits.
+  input.spec.tasks.front().resources.memory_mib = 0;
+  edit_kubernetes(input.spec).pod = nullptr;
+  EXPECT_EQ(relay_of(input)["spec"]["containers"].at(0)["resources"],
+            Json::parse(R"({"requests": {"cpu": "2", "memory": "128Mi"}})"));
 }
 
 // A quota on storage asks it of every container. Without one a node need not know of it.

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/format.h"
+#include "kubernetes/pods/amounts.h"
 #include "kubernetes/pods/gang_scheduling.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_facts.h"
@@ -196,8 +197,10 @@ void JobPods::create(const job::TaskId& task, const PodRun& run) {
   // Then the book, which asks again too, can say what is waited for.
   request.patience = kCreationPatience;
   errands_.ask(std::move(request), [this, task](const ApiAnswer& answer) {
-    created(task, answer.object.ok() ? base::Result<PodFacts>(facts_of(*answer.object))
-                                     : base::Result<PodFacts>(answer.object.error()));
+    if (answer.object.ok()) return created(task, facts_of(*answer.object));
+    base::Error error = answer.object.error();
+    if (task == kRelayTask) error.message += fields_for_amounts(error.message, "kubernetes.relay");
+    created(task, std::move(error));
   });
 }
 

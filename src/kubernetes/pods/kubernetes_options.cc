@@ -82,6 +82,22 @@ constexpr FieldRow<JobSpec> kKubernetesMasterFields[] = {
 
 jobfile::FieldRows<JobSpec> kubernetes_master_fields() { return kKubernetesMasterFields; }
 
+constexpr FieldRow<JobSpec> kKubernetesRelayFields[] = {
+    section_field<&KubernetesOptions::relay, &job::Resources::memory_mib>({
+        .key = "memory",
+        .about = "Memory of the agents' relay",
+        .default_words = "32 MiB, with a limit of at most 64 MiB",
+    }),
+    section_field<&KubernetesOptions::relay, &job::Resources::vcores>({
+        .key = "vcores",
+        .about = "Processor cores of the agents' relay",
+        .max = job::kMaxVcoresPerTask,
+        .default_words = "a hundredth of one",
+    }),
+};
+
+jobfile::FieldRows<JobSpec> kubernetes_relay_fields() { return kKubernetesRelayFields; }
+
 constexpr FieldRow<JobSpec> kKubernetesFields[] = {
     section_field<&KubernetesOptions::kubeconfig>({
         .key = "kubeconfig",
@@ -292,16 +308,25 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .default_words = "no account; memory by the number of tasks, `keep: 1h`",
         .schema = R"({"oneOf": [{"$ref": "#/$defs/kubernetes_master"}, {"type": "null"}]})",
     }),
+    jobfile::map_field<JobSpec, kubernetes_relay_fields>({
+        .key = "relay",
+        .about = "Pod that relays to the agents of a job with a client",
+        .reference = "`{memory, vcores}` of the pod that relays to the agents of a job with a "
+                     "client",
+        .default_words = "little",
+        .schema = R"({"oneOf": [{"$ref": "#/$defs/kubernetes_relay"}, {"type": "null"}]})",
+    }),
 };
 
 }  // namespace
 
 const jobfile::Section& KubernetesOptions::section() {
-  static const jobfile::Section kSection{.key = kKey,
-                                         .about = "Settings for Kubernetes",
-                                         .fields = kKubernetesFields,
-                                         .parts = {{"master.", kKubernetesMasterFields}},
-                                         .make = job::make_options<KubernetesOptions>};
+  static const jobfile::Section kSection{
+      .key = kKey,
+      .about = "Settings for Kubernetes",
+      .fields = kKubernetesFields,
+      .parts = {{"master.", kKubernetesMasterFields}, {"relay.", kKubernetesRelayFields}},
+      .make = job::make_options<KubernetesOptions>};
   return kSection;
 }
 

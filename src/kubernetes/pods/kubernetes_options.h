@@ -78,6 +78,7 @@ struct KubernetesOptions {
   int vcores_limit = 0;            // of each container; 0: none
   std::string helper_image;  // of the container that keeps a task's outputs; empty: the task's own
   MasterOptions master;
+  job::Resources relay{.vcores = 0};  // memory and vcores of its pod; 0: as much as it needs
 
   static constexpr std::string_view kKey = kKubernetes;
   static const jobfile::Section& section();

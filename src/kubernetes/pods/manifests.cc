@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "kubernetes/pods/agent_files.h"
 #include "kubernetes/pods/gang_scheduling.h"
+#include "kubernetes/pods/hint_ports.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_template.h"
 #include "kubernetes/pods/secrets.h"
@@ -142,6 +143,11 @@ std::vector<std::uint16_t> Manifests::more_ports_of(const job::TaskId& task) con
 std::string Manifests::container_of(const job::TaskId& task) const {
   if (task == kRelayTask) return kRelayContainer;
   return task_container(template_of(input_.spec, type_of(input_, task)));
+}
+
+std::vector<std::uint16_t> Manifests::hint_ports_of(const job::TaskId& task) const {
+  return hint_ports(input_.job_id, task,
+                    is_on_host_network(template_of(input_.spec, type_of(input_, task))));
 }
 
 std::vector<std::string> Manifests::outputs_of(const job::TaskId& task) const {

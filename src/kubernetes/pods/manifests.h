@@ -88,6 +88,8 @@ class Manifests {
   [[nodiscard]] std::vector<std::uint16_t> more_ports_of(const job::TaskId& task) const;
   // The container that runs the task's command.
   [[nodiscard]] std::string container_of(const job::TaskId& task) const;
+  // The ports at which its agent may hear of its master.
+  [[nodiscard]] std::vector<std::uint16_t> hint_ports_of(const job::TaskId& task) const;
   // Whether its pod has a container that keeps them when the command has ended.
   [[nodiscard]] std::vector<std::string> outputs_of(const job::TaskId& task) const;
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "kubernetes/pods/amounts.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/names.h"
@@ -60,7 +61,11 @@ void put_resources(const job::JobSpec& spec, Json& resources) {
   if (!resources.contains("limits")) return;
   Json& limits = resources["limits"];
   if (limits.contains("memory")) limits["memory"] = in_mebibytes(mib);
-  if (limits.contains("cpu") && own.vcores > 0) limits["cpu"] = vcores;
+  if (limits.contains("cpu")) {
+    Json& limit = limits["cpu"];
+    const bool is_less = smaller_amount(vcores, limit.get<std::string>()) != vcores;
+    if (own.vcores > 0 || is_less) limit = vcores;
+  }
   if (!limits.contains(kDisk)) return;
   const std::int64_t of_outputs =
       keeps_outputs(spec) ? tasks * spec.outputs_limit_mib.value_or(kOutputsMib) : 0;

@@ -115,6 +115,16 @@ TEST(MasterPod, IsChargedForItsTasks) {
                   {"limits", {{"memory", "1024Mi"}}}}));
 }
 
+// A request over the limit is refused.
+TEST(MasterPod, HasALimitOfProcessorsAsTheTasksButNoLessThanItAsksFor) {
+  ManifestInput input = job_with_master();
+  for (const auto& [of_task, of_master] : {std::pair("200m", "200m"), {"50m", "100m"}}) {
+    edit_kubernetes(input.spec).pod["spec"]["containers"][0]["resources"] = {
+        {"limits", {{"cpu", of_task}}}};
+    EXPECT_EQ(container_in(owner_of(input))["resources"]["limits"], (Json{{"cpu", of_master}}));
+  }
+}
+
 TEST(MasterPod, HasTheImageThatBringsTheAgent) {
   ManifestInput input = job_with_master();
   edit_kubernetes(input.spec).agents = AgentsBy::kImage;

@@ -131,7 +131,6 @@ void PodLauncher::make_link(const base::Json& agent_config) {
   hints_.emplace(loop_, client_, logger_,
                  AgentHints::Options{
                      .name_space = name_space,
-                     .port = kHintPort,
                      .secret = base::Secret(value_at(agent_config, {"secret"}).get<std::string>()),
                      .attempt = options_.master_attempt});
 }
@@ -228,7 +227,9 @@ void PodLauncher::on_relay_given_up(const base::Error& why) {
 // Its pod may have been made before the relay's address was known, or the relay be another one now.
 void PodLauncher::hint(const job::TaskId& task) {
   const bool is_needed = hints_ && without_session_.contains(task) && !informed_.contains(task);
-  if (is_needed) hints_->tell(manifests_.pod_name(task), loop_.now() + kHintPatience);
+  if (!is_needed) return;
+  hints_->tell(manifests_.pod_name(task), manifests_.hint_ports_of(task),
+               loop_.now() + kHintPatience);
 }
 
 bool PodLauncher::on_session_open(const job::TaskId& task) {

@@ -9,6 +9,7 @@
 #include "base/test_deadline.h"
 #include "base/test_log.h"
 #include "kubernetes/pods/agent_parts_for_tests.h"
+#include "kubernetes/pods/hint_ports.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests_for_tests.h"
 #include "kubernetes/pods/test_cluster_internal.h"
@@ -187,6 +188,21 @@ TEST_F(PodLauncherTest, ARelayThatIsGoneIsReplacedAndItsAgentsAreToldWhereTheNew
   prove(agent, kJobSecret, kAgentGreeting);
   EXPECT_THAT(taken_frames(agent), Contains(to_bytes(HintFrame{1, "10.0.0.8:17400"})));
   EXPECT_THAT(told, IsEmpty());
+  clear();
+}
+
+TEST_F(PodLauncherTest, ARelayThatTheNamespaceDoesNotTakeEndsTheJobWithTheFieldsToSet) {
+  cluster.refused[kRelayPod] =
+      base::Error{base::Code::kPermissionDenied,
+                  "the API server says \"pods is forbidden: minimum memory usage per Container is "
+                  "128Mi, but request is 32Mi\""};
+  start(kFirst);
+  start(kSecond);
+  ASSERT_TRUE(until_told("gone: "));
+  EXPECT_THAT(told, Contains(testing::AllOf(
+                        HasSubstr(base::format("the pod {} cannot be created", kRelayPod)),
+                        HasSubstr("per Container is 128Mi"),
+                        HasSubstr("; kubernetes.relay.memory and kubernetes.relay.vcores say"))));
   clear();
 }
 

@@ -5,7 +5,10 @@
 #include "base/check.h"
 #include "base/format.h"
 #include "kubernetes/pods/agent_files.h"
+#include "kubernetes/pods/amounts.h"
+#include "kubernetes/pods/architecture.h"
 #include "kubernetes/pods/gang_scheduling.h"
+#include "kubernetes/pods/hint_ports.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/master_names.h"
@@ -22,9 +25,6 @@ constexpr const char* kWorkVolume = "gangrun-work";
 constexpr const char* kNoticeVolume = "gangrun-notice";
 constexpr const char* kSharedMemoryVolume = "gangrun-shm";
 constexpr std::string_view kSharedMemoryFolder = "/dev/shm";
-// The limits of a container of ours, if the task's has a limit: a quota that asks for one asks all.
-constexpr const char* kHelperVcoresLimit = "1";
-constexpr const char* kHelperMemoryLimit = "256Mi";
 constexpr const char* kStorage = "ephemeral-storage";
 constexpr const char* kHelperStorage = "256Mi";
 // The longest time of a job that has no limit of its own; a pod cannot be without one.
@@ -208,7 +208,8 @@ Json container_of(const Part& part, const CarriedMounts& carried, const PodRun& 
   }
   container["volumeMounts"] = mounts_of(part, carried);
   if (part.input.agents) {
-    put_agent(part, agent_container(*part.input.agents, part.task, run.attempt), container);
+    const auto ports = hint_ports(part.input.job_id, part.task, is_on_host_network(part.from));
+    put_agent(part, agent_container(*part.input.agents, part.task, run.attempt, ports), container);
   }
   return container;
 }
@@ -253,6 +254,10 @@ void put_access(const Part& part, Json& spec) {
 void put_placement(const Part& part, Json& spec) {
   const KubernetesOptions& options = part.options();
   if (!options.node_selector.empty()) spec["nodeSelector"] = options.node_selector;
+  // Agents run on no other node.
+  if (part.input.agents && !part.input.agents->source.architecture.empty()) {
+    spec["nodeSelector"][kArchitectureLabel] = part.input.agents->source.architecture;
+  }
   if (!options.tolerations.empty()) spec["tolerations"] = options.tolerations;
   if (!options.priority_class.empty()) spec["priorityClassName"] = options.priority_class;
 }
@@ -316,11 +321,7 @@ Json by_shell(const std::string& line, Json mounts) {
 Json helper(const char* name, const std::string& image, const Json& own, const Json& beside) {
   Json container = {{"name", name}, {"image", image}};
   container.update(own);
-  container["resources"] = {{"requests", {{"cpu", "10m"}, {"memory", "32Mi"}}}};
-  if (says(beside, "limits", "cpu")) container["resources"]["limits"]["cpu"] = kHelperVcoresLimit;
-  if (says(beside, "limits", "memory")) {
-    container["resources"]["limits"]["memory"] = kHelperMemoryLimit;
-  }
+  container["resources"] = helper_amounts(beside.value("resources", Json::object()));
   return as_task(beside, std::move(container));
 }
 
@@ -378,8 +379,9 @@ Json pod_beside(const Part& part, Json spec, const Json& account, const char* na
   put_image(part, beside);
   merge_pod(pod, {{"spec", {{"containers", Json::array({beside})}}}});
   beside = *find_container(pod, task_container(pod));
-  for (const char* of_task :
-       {"containers", "initContainers", "volumes", "resourceClaims", "resources"}) {
+  // It has fixed ports, and no use for what else tasks share with their nodes.
+  for (const char* of_task : {"containers", "initContainers", "volumes", "resourceClaims",
+                              "resources", "hostNetwork", "hostPID", "hostIPC"}) {
     pod["spec"].erase(of_task);
   }
   put_access(part, spec);
@@ -434,6 +436,7 @@ Json Manifests::relay(const PodRun& run, const Owner& owner) const {
                         // It has no rights, whatever those of the tasks are.
                         {{"automountServiceAccountToken", false}}, kRelayContainer,
                         relay_container(*input_.agents));
+  put_relay_amounts(part.options().relay, pod["spec"]["containers"][0]["resources"]);
   pod["spec"]["volumes"] = agent_volumes(input_, *input_.agents);
   merge_pod(pod, {{"metadata", metadata_of_any(part, relay_name(input_), run, owner)}});
   return pod;

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/signal_status.h"
 #include "base/terminal_text.h"
+#include "kubernetes/pods/architecture.h"
 
 namespace gangrun::kubernetes::pods {
 
@@ -22,7 +23,8 @@ constexpr std::size_t kMaxShown = 1000;
 
 // Text that comes from Kubernetes, or from a pod.
 std::string said_by(std::string_view words) {
-  return words.empty() ? std::string() : base::their_words(words, kMaxShown);
+  if (words.empty()) return {};
+  return base::their_words(words, kMaxShown) + words_of_other_processor(words);
 }
 
 std::string with(std::string sentence, std::string_view words) {

@@ -1,5 +1,6 @@
 #include "kubernetes/pods/pod_words.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace gangrun::kubernetes::pods {
@@ -212,6 +213,19 @@ TEST(PodLoss, NeitherALimitOfMemoryNorOneOfTimeIsOne) {
             "lost its agent, which was killed by signal 15 (termination request): its pod's "
             "deadline had passed");
   EXPECT_TRUE(job::is_own_fault(why.reason));
+}
+
+// "exec format error" tells nobody that the node is of another kind.
+TEST(PodReport, AnAgentThatItsNodeCannotExecuteSaysSo) {
+  PodFacts facts = ended(1);
+  facts.task.message = "exec /gangrun/agent/loader: exec format error";
+  const job::Why why = agent_end(exit_report(facts).why, facts);
+  EXPECT_EQ(why.reason, job::Reason::kAgentEnded);
+  EXPECT_THAT(
+      why.detail,
+      testing::AllOf(testing::StartsWith("\"exec /gangrun/agent/loader: exec format error\""),
+                     testing::HasSubstr("the node has another processor"),
+                     testing::HasSubstr("{kubernetes.io/arch: ")));
 }
 
 TEST(PodLoss, ANodeThatRefuses) {

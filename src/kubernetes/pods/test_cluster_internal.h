@@ -69,7 +69,8 @@ class TestCluster final : public ForwardingClient {
   }
   void remove(const std::string& name) { drop(path_of(name)); }
 
-  std::map<std::string, base::Json> objects;  // by their paths
+  std::map<std::string, base::Json> objects;   // by their paths
+  std::map<std::string, base::Error> refused;  // objects that it does not take, by their names
 
  private:
   struct Answering final : Activity {
@@ -117,6 +118,8 @@ class TestCluster final : public ForwardingClient {
   base::Result<base::Json> create(const Request& request) {
     const std::string path = base::format("{}/{}", request.path, name_of(request.body));
     if (objects.contains(path)) return base::Error{base::Code::kAlreadyExists, "it exists"};
+    const auto refusal = refused.find(name_of(request.body));
+    if (refusal != refused.end()) return refusal->second;
     base::Json& object = objects[path] = request.body;
     object["metadata"]["uid"] = base::format("u-{}", ++made_);
     if (is_pod(path)) tell(object, false);

@@ -76,7 +76,8 @@ struct Head {
   std::map<std::string, int> chains{};               // the number of maps of each
   std::map<std::string, KeptResultEntry> results{};  // by the task's name
   HeadSummary summary{};
-  std::string refusal{};  // why a master could not begin
+  std::string refusal{};       // why a master could not begin
+  std::string refusal_code{};  // base::Code's word; empty: not told
   std::optional<StopWish> stop{};
   std::string end{};  // sealed_end(); empty: the job has not ended
 
@@ -87,6 +88,7 @@ struct Head {
         base::late_row("master", &Head::master), base::late_row("pod", &Head::pod_uid),
         base::late_row("pod_name", &Head::pod_name), base::row_or_null("address", &Head::address),
         GANGRUN_EACH(base::late_row, Head, chains, results, summary, refusal),
+        base::row_if_set("refusal_code", &Head::refusal_code),
         base::row_or_null("stop", &Head::stop), base::row_if_set("end", &Head::end));
   }
   friend bool operator==(const Head&, const Head&) = default;

@@ -94,6 +94,7 @@ Result<ReadHead> HeadKeeper::take_office(const std::string& pod_name, const std:
   to.pod_name = pod_name;
   to.address.reset();
   to.refusal.clear();
+  to.refusal_code.clear();
   GANGRUN_ASSIGN(
       const Json map,
       kubernetes::ask(place_.loop, place_.client,
@@ -123,7 +124,10 @@ Result<> HeadKeeper::seal_map(const std::string& name, base::Instant deadline) {
     patch.wants_metadata_only = true;
     const auto sealed = kubernetes::ask(place_.loop, place_.client, std::move(patch), deadline);
     if (sealed.ok()) return {};
-    if (!is_conflict(sealed.error()) || place_.loop.now() >= deadline) return sealed.error();
+    if (!is_conflict(sealed.error())) return sealed.error();
+    if (place_.loop.now() >= deadline) {
+      return base::deadline_exceeded(base::format("{} is changed by others all the time", name));
+    }
   }
 }
 

@@ -22,6 +22,7 @@ Head full_head() {
   head.results = {{"worker-0", {"result-worker-0-2", 123}}};
   head.summary = {.name = "wine", .user = "alice", .state = "running", .tasks = 4};
   head.refusal = "no rights";
+  head.refusal_code = "permission_denied";
   head.stop = StopWish{"bob", true};
   head.end = "END";
   return head;
