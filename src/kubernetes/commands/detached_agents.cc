@@ -26,6 +26,7 @@
 #include "kubernetes/commands/master_account.h"
 #include "kubernetes/commands/master_start.h"
 #include "kubernetes/pods/job_pods.h"
+#include "kubernetes/pods/journal_volume.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/master_pod.h"
@@ -199,7 +200,8 @@ Result<> Handing::look_at_account() {
         "them: {}",
         account, verdict.why_unknown));
   }
-  return {};
+  return check_claim(loop_, *client_, plan_.spec, loop_.now() + kReviewLimit,
+                     [this] { return !interrupted_by_.empty(); });
 }
 
 Result<> Handing::prepare() {
@@ -336,7 +338,7 @@ Result<> Handing::wait_for_master() {
 
 Result<> Handing::judge(const MasterStart& start, base::Instant limit) {
   if (!start.refusal.empty()) {
-    needs_role_ = true;
+    needs_role_ = !start.refusal.starts_with(pods::kJournalField);
     return base::Error{base::Code::kPermissionDenied,
                        base::format("the job's master cannot lead it: {}", start.refusal)};
   }

@@ -10,7 +10,9 @@
 
 #include "base/format.h"
 #include "job/limits.h"
+#include "kubernetes/pods/pod_facts.h"
 #include "kubernetes/records/map_chain.h"
+#include "kubernetes/records/map_reader.h"
 #include "kubernetes/records/map_writer.h"
 #include "kubernetes/rfc3339.h"
 #include "kubernetes/value_at.h"
@@ -23,6 +25,11 @@ using base::Json;
 using base::Result;
 
 constexpr std::chrono::seconds kRemovalOfKeys{60};
+constexpr int kRefusalTries = 5;
+
+std::string path_of_owner(const records::RecordPlace& place) {
+  return base::format("/apis/batch/v1/namespaces/{}/jobs/{}", place.name_space, place.owner.name);
+}
 
 base::Error cut_short() {
   return base::unavailable("the master was told to end before that was done");
@@ -70,10 +77,46 @@ Result<> remove_keys(const records::RecordPlace& place, records::HeadKeeper& hea
   return is_done ? cut_short() : base::deadline_exceeded("the API server does not remove them");
 }
 
+void tell_refusal(const records::RecordPlace& place, const std::string& why,
+                  base::Duration step_limit) {
+  Result<> told;
+  for (int tries = 0; tries < kRefusalTries; ++tries) {
+    const auto read = records::read_head(place.loop, place.client, place.name_space,
+                                         place.head_name, place.loop.now() + step_limit);
+    told = read.ok() ? Result<>() : Result<>(read.error());
+    if (!told.ok()) break;
+    records::Head refused = read->head;
+    refused.refusal = why;
+    const auto written =
+        kubernetes::ask(place.loop, place.client,
+                        {.method = "PATCH",
+                         .path = base::format("/api/v1/namespaces/{}/configmaps/{}",
+                                              place.name_space, place.head_name),
+                         .body = records::head_patch(*read, refused),
+                         .content_type = "application/json-patch+json"},
+                        place.loop.now() + step_limit);
+    if (written.ok()) return;
+    told = written.error();
+  }
+  place.logger.warning("the refusal cannot be told: {}", told.error().message);
+}
+
+bool is_taken_away(const records::RecordPlace& place, base::Instant deadline) {
+  const auto job =
+      kubernetes::ask(place.loop, place.client, {.path = path_of_owner(place)}, deadline);
+  if (!job.ok()) return job.error().code == base::Code::kNotFound;
+  return pods::uid_of(*job) != place.owner.uid || pods::is_being_deleted(*job);
+}
+
+std::chrono::milliseconds time_kept(const records::Head& head, base::WallTime now) {
+  const auto until = base::parse_iso8601(head.summary.kept_until);
+  if (!until.ok() || *until <= now) return std::chrono::milliseconds(0);
+  return std::chrono::ceil<std::chrono::milliseconds>(*until - now);
+}
+
 Result<> limit_owner(const records::RecordPlace& place, const base::Clock& clock,
                      base::Duration after, base::Instant deadline) {
-  const std::string path =
-      base::format("/apis/batch/v1/namespaces/{}/jobs/{}", place.name_space, place.owner.name);
+  const std::string path = path_of_owner(place);
   GANGRUN_ASSIGN(const Json job,
                  kubernetes::ask(place.loop, place.client, {.path = path}, deadline));
   const auto started = parse_rfc3339(text_at(job, {"status", "startTime"}));

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <string>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -20,6 +22,14 @@ base::Result<> write_end(const records::RecordPlace& place, records::HeadKeeper&
 // The records of the tasks' keys are of no use any more.
 base::Result<> remove_keys(const records::RecordPlace& place, records::HeadKeeper& head,
                            const std::function<bool()>& is_over);
+// Tells the client that waits for this job's first master, and others later, why none can lead it.
+// A server that does not take it is told of in the log.
+void tell_refusal(const records::RecordPlace& place, const std::string& why,
+                  base::Duration step_limit);
+// Whether somebody has taken the job away; where the API server does not say, nobody has.
+bool is_taken_away(const records::RecordPlace& place, base::Instant deadline);
+// For how much longer the head says that what the job has left is kept.
+std::chrono::milliseconds time_kept(const records::Head& head, base::WallTime now);
 // All of the job goes `after` from now on, whatever becomes of the master's pod: what others put
 // into it may not let it end.
 base::Result<> limit_owner(const records::RecordPlace& place, const base::Clock& clock,

@@ -178,8 +178,8 @@ Json master_container(const ManifestInput& input, const AgentPods& agents) {
 }
 
 Json master_volumes(const ManifestInput& input, const AgentPods& agents) {
-  Json volumes = Json::array(
-      {agents.source.volume, secret_volume(master_secret_name(input)), run_volume()});
+  Json volumes =
+      Json::array({agents.source.volume, secret_volume(master_secret_name(input)), run_volume()});
   if (has_journal_volume(input.spec)) volumes.push_back(journal_volume(input.spec));
   return volumes;
 }

@@ -71,10 +71,10 @@ bool has_journal_volume(const job::JobSpec& spec) {
   return !own.claim.empty() || !own.volume.empty();
 }
 
-std::string journal_folder(const job::JobSpec& spec) {
+std::string journal_folder(const job::JobSpec& spec, const std::string& mount) {
   if (!has_journal_volume(spec)) return {};
   const std::string& path = kubernetes_of(spec).journal.path;
-  return path.empty() ? kJournalFolder : base::format("{}/{}", kJournalFolder, path);
+  return path.empty() ? mount : base::format("{}/{}", mount, path);
 }
 
 std::string journal_claim(const job::JobSpec& spec) {

@@ -17,8 +17,8 @@ inline constexpr const char* kJournalField = "kubernetes.journal";
 inline constexpr const char* kJournalFolder = "/gangrun/journal";
 
 bool has_journal_volume(const job::JobSpec& spec);
-// The folder in the master's pod that has the jobs' folders; empty without a volume.
-std::string journal_folder(const job::JobSpec& spec);
+// The folder that has those of jobs, of a volume that is mounted here; empty without one.
+std::string journal_folder(const job::JobSpec& spec, const std::string& mount);
 // The persistent volume claim; empty: the volume is of another kind, or there is none.
 std::string journal_claim(const job::JobSpec& spec);
 // The place of a job's folder, for people: "the claim models, in runs/wine-1".

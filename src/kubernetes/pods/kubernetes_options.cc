@@ -319,10 +319,11 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
     jobfile::map_field<JobSpec, kubernetes_journal_fields>({
         .key = "journal",
         .about = "Volume for the records of a detached job's master and its tasks' outputs",
-        .reference = "`{claim, path}` or `{volume, path}`: the persistent volume claim, or one of "
-                     "`volumes`, in which the master of a detached job keeps its records and its "
-                     "tasks' `outputs`, and the folder in it; [more](kubernetes.md#a-volume-for-the-"
-                     "journal)",
+        .reference =
+            "`{claim, path}` or `{volume, path}`: the persistent volume claim, or one of "
+            "`volumes`, in which the master of a detached job keeps its records and its "
+            "tasks' `outputs`, and the folder in it; [more](kubernetes.md#a-volume-for-the-"
+            "journal)",
         .default_words = "config maps",
         .schema = R"({"oneOf": [{"$ref": "#/$defs/kubernetes_journal"}, {"type": "null"}]})",
     }),
@@ -331,12 +332,12 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
 }  // namespace
 
 const jobfile::Section& KubernetesOptions::section() {
-  static const jobfile::Section kSection{.key = kKey,
-                                         .about = "Settings for Kubernetes",
-                                         .fields = kKubernetesFields,
-                                         .parts = {{"master.", kKubernetesMasterFields},
-                                                   {"journal.", kKubernetesJournalFields}},
-                                         .make = job::make_options<KubernetesOptions>};
+  static const jobfile::Section kSection{
+      .key = kKey,
+      .about = "Settings for Kubernetes",
+      .fields = kKubernetesFields,
+      .parts = {{"master.", kKubernetesMasterFields}, {"journal.", kKubernetesJournalFields}},
+      .make = job::make_options<KubernetesOptions>};
   return kSection;
 }
 

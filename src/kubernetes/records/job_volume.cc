@@ -47,8 +47,8 @@ Result<> copy_file(const std::string& from, const std::string& to) {
   GANGRUN_ASSIGN(const base::UniqueFd copy,
                  base::open_file(to, O_WRONLY | O_CREAT | O_EXCL, kOwnersFile));
   for (std::int64_t at = 0;;) {
-    GANGRUN_ASSIGN(const std::string bytes, base::read_at(source.get(), at, kCopiedAtOnce,
-                                                          base::format("read {}", from)));
+    GANGRUN_ASSIGN(const std::string bytes,
+                   base::read_at(source.get(), at, kCopiedAtOnce, base::format("read {}", from)));
     if (bytes.empty()) break;
     GANGRUN_TRY(base::write_all(copy.get(), bytes, base::format("write {}", to)));
     at += static_cast<std::int64_t>(bytes.size());

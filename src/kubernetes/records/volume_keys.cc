@@ -50,13 +50,12 @@ void VolumeKeys::work() {
   is_busy_ = true;
   limit_ = loop_.after(kKeyWriteTimeout, [this] { give_up(); });
   const Part& part = parts_.front();
-  const auto asked = disk_.run(
-      [folder = folder_, segment = part.segment, is_new = part.number == 1, bytes = part.bytes] {
-        return append(folder, segment, is_new, bytes);
-      },
-      [this, round = round_](const Result<>& written) {
-        if (round == round_) on_written(written);
-      });
+  const auto asked =
+      disk_.run([folder = folder_, segment = part.segment, is_new = part.number == 1,
+                 bytes = part.bytes] { return append(folder, segment, is_new, bytes); },
+                [this, round = round_](const Result<>& written) {
+                  if (round == round_) on_written(written);
+                });
   if (!asked.ok()) {
     next_ = loop_.after(base::Duration(0), [this, why = asked.error()] { finish(why); });
   }

@@ -1,0 +1,89 @@
+#include "kubernetes/node/master_records.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "base/test_folder.h"
+#include "kubernetes/records/record_server_for_tests.h"
+
+namespace gangrun::kubernetes::node {
+namespace {
+
+using records::test::Office;
+using records::test::RecordServer;
+using testing::HasSubstr;
+
+const std::function<bool()> kGoesOn = [] { return false; };
+
+// The masters of a job whose records are on a volume.
+struct OnVolume : RecordServer {
+  MasterRecords records_of(Office& office) {
+    return {place(), office.keeper, {.run_folder = folder / "run", .volume_folder = folder / "v"}};
+  }
+
+  base::TestFolder folder;
+};
+
+TEST(MasterRecords, TheHeadSaysWhoseFolderCounts) {
+  OnVolume server;
+  Office first(server, "pod-1");
+  MasterRecords one = server.records_of(first);
+  ASSERT_TRUE(one.open(server.store.head(), kGoesOn, server.deadline()).ok());
+  EXPECT_EQ(server.store.head().folder, 1);
+  EXPECT_EQ(one.journal_folder(), server.folder / "v/j-20260131/000001/journal");
+  ASSERT_TRUE(
+      base::write_file_atomically(one.journal_folder() + "/000001.jsonl", "one\n", 0600).ok());
+  Office second(server, "pod-2");
+  MasterRecords two = server.records_of(second);
+  ASSERT_TRUE(two.open(server.store.head(), kGoesOn, server.deadline()).ok());
+  EXPECT_EQ(server.store.head().folder, 2);
+  EXPECT_EQ(base::read_file(two.journal_folder() + "/000001.jsonl", 100).value_or(""), "one\n");
+  EXPECT_FALSE(std::filesystem::exists(one.journal_folder()));
+  EXPECT_TRUE(two.remove().ok());
+  EXPECT_TRUE(std::filesystem::is_empty(server.folder / "v"));
+}
+
+TEST(MasterRecords, OneThatLosesItsOfficeMeanwhileDoesNotCount) {
+  OnVolume server;
+  Office first(server, "pod-1");
+  const records::Head claimed = server.store.head();
+  Office second(server, "pod-2");
+  MasterRecords one = server.records_of(first);
+  const auto opened = one.open(
+      claimed, [&] { return !first.deposed.empty(); }, server.deadline());
+  EXPECT_FALSE(opened.ok());
+  EXPECT_EQ(first.deposed.size(), 1U);
+  EXPECT_EQ(server.store.head().folder, 0);
+}
+
+TEST(MasterRecords, AVolumeThatIsNotWritableNamesTheFieldAndTheWayOut) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  OnVolume server;
+  Office office(server);
+  std::filesystem::create_directory(server.folder / "v");
+  std::filesystem::permissions(server.folder / "v", std::filesystem::perms::owner_read);
+  MasterRecords records = server.records_of(office);
+  const auto opened = records.open(server.store.head(), kGoesOn, server.deadline());
+  std::filesystem::permissions(server.folder / "v", std::filesystem::perms::owner_all);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_THAT(opened.error().message, testing::StartsWith("kubernetes.journal: "));
+  EXPECT_THAT(opened.error().message, HasSubstr("fsGroup"));
+}
+
+TEST(MasterRecords, WithoutAVolumeTheyAreInConfigMapsAndNothingIsToBeRemoved) {
+  OnVolume server;
+  Office office(server);
+  MasterRecords records(server.place(), office.keeper, {.run_folder = server.folder / "run"});
+  EXPECT_FALSE(records.outlive_the_pod());
+  ASSERT_TRUE(records.open(server.store.head(), kGoesOn, server.deadline()).ok());
+  EXPECT_EQ(server.store.head().folder, 0);
+  EXPECT_EQ(records.for_master().journal_folder, server.folder / "run/journal");
+  EXPECT_TRUE(records.remove().ok());
+}
+
+}  // namespace
+}  // namespace gangrun::kubernetes::node
