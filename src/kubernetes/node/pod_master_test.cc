@@ -22,6 +22,7 @@
 #include "kubernetes/pods/master_config.h"
 #include "kubernetes/pods/master_pod.h"
 #include "kubernetes/pods/names.h"
+#include "kubernetes/records/job_volume.h"
 #include "kubernetes/records/record_server_for_tests.h"
 #include "net/certificate.h"
 #include "net/digests.h"
@@ -188,12 +189,6 @@ class PodMasterTest : public testing::Test {
       when(is_so, work);
     });
   }
-  void stop_at_pod(int number) {
-    server.on_pod = [this, number] {
-      if (server.made != number) return;
-      server.change_head([](Head& head) { head.stop = records::StopWish{.by = "bob"}; });
-    };
-  }
   [[nodiscard]] std::string of_job(const std::string& path) const {
     return folder / base::format("volume/runs/{}{}", kName, path);
   }
@@ -272,12 +267,8 @@ TEST_F(PodMasterTest, OneGoesOnWithAJournalThatIsOnAVolume) {
   EXPECT_EQ(server.head().folder, 1);
   EXPECT_TRUE(std::filesystem::exists(of_job("/000001/journal/000001.jsonl")));
   EXPECT_THAT(server.task_pods(), SizeIs(2));
-  stop_at_pod(3);
+  server.change_head([](Head& head) { head.stop = records::StopWish{.by = "bob"}; });
   server.pods["master-2"] = {{"metadata", {{"name", "master-2"}, {"uid", "u-master-2"}}}};
-  when([this] { return server.head().address.has_value(); },
-       [this] {
-         server.change_head([](Head& head) { head.stop = records::StopWish{.by = "bob"}; });
-       });
   EXPECT_EQ(run("master-2", "u-master-2"), 0) << testing::PrintToString(log.lines);
   EXPECT_EQ(server.head().folder, 8);
   EXPECT_EQ(server.head().summary.state, "killed");
@@ -289,15 +280,23 @@ TEST_F(PodMasterTest, OneGoesOnWithAJournalThatIsOnAVolume) {
 
 TEST_F(PodMasterTest, OneThatBeginsAfterTheVerdictHandsOutWhatIsOnTheVolume) {
   write_config({.claim = "models", .path = "runs"}, std::chrono::hours(1));
-  stop_at_pod(1);
-  when([this] { return !server.head().end.empty(); },
-       [this] { server.change_head([](Head& head) { head.master = 7; }); });
-  EXPECT_EQ(run("master-1", "u-master-1"), 1);
-  const std::string kept = of_job("/000001/outputs/worker-0");
+  const auto volume =
+      records::JobVolume::open(folder / "volume/runs", kName, pods::test::wine_owner().uid);
+  ASSERT_TRUE(volume.ok() && volume->begin(1, 0).ok());
+  const std::string kept = volume->outputs_of(1) + "/worker-0";
   ASSERT_TRUE(base::make_folders(kept, 0700).ok());
   ASSERT_TRUE(base::write_file_atomically(kept + "/model", "kept", 0600).ok());
+  // As the first one left it.
+  server.change_head([](Head& head) {
+    job::JobStatus ended;
+    ended.state = job::JobState::kSucceeded;
+    head.master = 7;
+    head.folder = 1;
+    head.end = records::sealed_end(records::records_key(kSecret), kName, ended).value();
+    head.summary.kept_until =
+        base::to_iso8601(std::chrono::system_clock::now() + std::chrono::hours(1));
+  });
   server.pods["master-2"] = {{"metadata", {{"name", "master-2"}, {"uid", "u-master-2"}}}};
-  server.change_head([](Head& head) { head.address.reset(); });
   std::thread fetching;
   std::string fetched;
   when([this] { return server.head().master == 8 && server.head().address.has_value(); },
