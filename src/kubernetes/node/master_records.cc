@@ -26,7 +26,7 @@ Result<> empty_folder(const std::string& path) {
   return base::make_folders(path, 0700);
 }
 
-// With what may be done about it.
+// The error of the field, with the way out where there is one.
 base::Error about_volume(base::Error error) {
   if (error.code == base::Code::kPermissionDenied) {
     error.message += base::format(

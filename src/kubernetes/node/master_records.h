@@ -37,7 +37,7 @@ class MasterRecords {
   // it. Runs the loop, until `is_over` at most. kUnavailable and kDeadlineExceeded may pass.
   base::Result<> open(const records::Head& claimed, const std::function<bool()>& is_over,
                       base::Instant deadline);
-  // Where they are, once open() has brought them.
+  // The folders of the records, once open() has brought them.
   [[nodiscard]] const std::string& journal_folder() const { return journal_folder_; }
   [[nodiscard]] const std::string& output_folder() const { return output_folder_; }
   // For a master; the result uses this.

@@ -347,7 +347,7 @@ Result<> PodMaster::check_goes_on() const {
   return told_to_end_ ? base::unavailable("the cluster ends this pod") : Result<>();
 }
 
-// What it keeps can be fetched meanwhile. Then nobody needs the job's records any more.
+// Clients can fetch meanwhile what it keeps. Then nobody needs the job's records any more.
 Result<> PodMaster::stay(std::chrono::milliseconds keep) {
   (void)loop_.run_until([this] { return is_over(); }, clock_.now() + keep);
   GANGRUN_TRY(check_goes_on());
@@ -426,7 +426,7 @@ void PodMaster::note_pods(const std::optional<Result<>>& removed) {
        removed.value_or(base::deadline_exceeded("the API server does not say that they are gone")));
 }
 
-// Where the whole job has been taken away, nobody comes after this one.
+// Nobody comes after this one where the whole job has been taken away.
 void PodMaster::leave() {
   if (!records_ || !records_->outlive_the_pod()) return;
   const bool is_gone = deposed_ ? deposed_->code == base::Code::kNotFound

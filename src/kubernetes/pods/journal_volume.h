@@ -24,7 +24,7 @@ std::string journal_claim(const job::JobSpec& spec);
 // The place of a job's folder, for people: "the claim models, in runs/wine-1".
 std::string journal_words(const job::JobSpec& spec, const std::string& job_id);
 
-// What is wrong with `journal`, but for the name of the claim.
+// The first thing that is wrong with `journal`, but for the name of the claim.
 jobfile::Found check_journal(const KubernetesOptions& kubernetes);
 
 // The volume and its mount as a pod has them, of a job that names one.

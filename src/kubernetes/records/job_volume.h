@@ -25,7 +25,7 @@ class JobVolume {
   [[nodiscard]] std::string keys_of(int master) const { return in(master, "keys"); }
   [[nodiscard]] std::string outputs_of(int master) const { return in(master, "outputs"); }
 
-  // Makes the folder of `master` anew, with the journal and the keys of the one whose folder counts
+  // Makes a new folder of `master`, with the journal and the keys of the one whose folder counts
   // (0: none). They are on the disk when this returns. kDataLoss: that folder is not there.
   [[nodiscard]] base::Result<> begin(int master, int counting) const;
   // Once the folder of `master` counts: brings the outputs that earlier masters have kept into it,

@@ -74,7 +74,7 @@ TEST_F(JobVolumeTest, EachMasterGoesOnWithACopy) {
   EXPECT_EQ(text(volume.journal_of(2) + "/000001.jsonl"), "one\n");
   EXPECT_EQ(text(volume.keys_of(2) + "/000001.jsonl"), "keys\n");
   EXPECT_FALSE(fs::exists(volume.journal_of(2) + "/000001.jsonl.spare"));
-  // A second try begins anew.
+  // A second try begins again.
   EXPECT_TRUE(volume.begin(2, 1).ok());
   EXPECT_EQ(text(volume.journal_of(2) + "/000001.jsonl"), "one\ntwo\n");
 }
@@ -92,7 +92,7 @@ TEST_F(JobVolumeTest, OutputsOfEarlierMastersAreTakenAlong) {
   put(volume.outputs_of(1) + "/worker-0/model", "first");
   put(volume.outputs_of(1) + "/worker-1/model", "first");
   put(volume.outputs_of(2) + "/worker-1/model", "second");
-  // Of a later one nothing is touched.
+  // The folder of a later one is not touched.
   ASSERT_TRUE(volume.begin(5, 4).ok());
   const auto taken = volume.take_outputs(4);
   EXPECT_TRUE(taken.ok()) << taken.error().message;

@@ -18,7 +18,7 @@ using base::Result;
 // A disk that takes longer is told of.
 constexpr std::chrono::seconds kSlowDisk{5};
 
-// What was appended, and once the segment's name in its folder.
+// Has the disk keep what was appended, and once the segment's name in its folder.
 Result<> keep(int segment, int folder, const std::string& path) {
   const bool is_kept =
       ::fdatasync(segment) == 0 && (folder < 0 || ::fsync(folder) == 0 || errno == EINVAL);
