@@ -389,6 +389,7 @@ Result<> PodMaster::finish_again() {
   if (!claimed_.end.empty()) {
     const auto left_to_keep = is_kept ? time_kept(claimed_, clock_.wall_now()) : kNotKept;
     release(left_to_keep);
+    if (left_to_keep == kNotKept) return stay(kNotKept);
     GANGRUN_ASSIGN(job::JobStatus ended, records::end_in(place_->key, claimed_));
     return hand_out(std::move(ended), left_to_keep);
   }
