@@ -3,10 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 
 #include "base/files.h"
 #include "base/test_folder.h"
+#include "journal/reader.h"
+#include "journal/sample_records.h"
+#include "journal/writer.h"
 #include "kubernetes/records/record_server_for_tests.h"
 
 namespace gangrun::kubernetes::node {
@@ -44,6 +49,39 @@ TEST(MasterRecords, TheHeadSaysWhoseFolderCounts) {
   EXPECT_FALSE(std::filesystem::exists(one.journal_folder()));
   EXPECT_TRUE(two.remove().ok());
   EXPECT_TRUE(std::filesystem::is_empty(server.folder / "v"));
+}
+
+// The first one goes on recording while the second takes its place, sooner or later.
+TEST(MasterRecords, AllThatWasSaidToBeKeptIsInTheNextOnesCopy) {
+  for (std::size_t before = 0; before < 8; ++before) {
+    OnVolume server;
+    Office first(server, "pod-1");
+    MasterRecords one = server.records_of(first);
+    ASSERT_TRUE(one.open(server.store.head(), kGoesOn, server.deadline()).ok());
+    const host::Records kept = one.for_master();
+    const auto writer = journal::Writer::create(
+        kept.journal_folder, {.job_id = "j-20260131", .attempt = 1, .started = {}, .origin = {}});
+    ASSERT_TRUE(writer.ok());
+    const auto far = kept.far_copy(1);
+    std::size_t recorded = 0;
+    std::size_t told = 0;
+    const std::function<void()> record = [&] {
+      ASSERT_TRUE((*writer)->append(journal::sample_records().front()).ok());
+      far->copy([&, number = ++recorded] {
+        told = number;
+        record();
+      });
+    };
+    record();
+    ASSERT_TRUE(server.wait([&] { return told >= before; }));
+    Office second(server, "pod-2");
+    MasterRecords two = server.records_of(second);
+    ASSERT_TRUE(two.open(server.store.head(), kGoesOn, server.deadline()).ok());
+    ASSERT_TRUE(server.wait([&] { return !first.deposed.empty(); }));
+    const auto copy = journal::read_journal(two.journal_folder());
+    ASSERT_TRUE(copy.ok()) << copy.error().message;
+    EXPECT_GE(copy->segments.front().records.size(), told);
+  }
 }
 
 TEST(MasterRecords, OneThatLosesItsOfficeMeanwhileDoesNotCount) {
