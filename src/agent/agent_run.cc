@@ -33,7 +33,7 @@ base::Result<int> run_contained(AgentStart& start, base::Logger& logger) {
   GANGRUN_ASSIGN(auto config, start.read_config(logger));
   net::use_static_name_service();
   net::EventLoop loop;
-  const std::unique_ptr<Beside> beside = start.beside(loop, logger, config);
+  const std::unique_ptr<BesideAgent> beside = start.beside_agent(loop, logger, config);
   const std::string words_file = config.words_file;
   Agent agent(loop, logger, containment, std::move(config), beside->outputs());
   GANGRUN_ASSIGN(const auto endings,

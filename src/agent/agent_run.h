@@ -14,12 +14,12 @@
 namespace gangrun::agent {
 
 // A part that runs beside an agent in its process, on the same loop; it outlives the agent.
-class Beside {
+class BesideAgent {
  public:
-  Beside() = default;
-  Beside(const Beside&) = delete;
-  Beside& operator=(const Beside&) = delete;
-  virtual ~Beside() = default;
+  BesideAgent() = default;
+  BesideAgent(const BesideAgent&) = delete;
+  BesideAgent& operator=(const BesideAgent&) = delete;
+  virtual ~BesideAgent() = default;
 
   virtual Outputs outputs() { return {}; }
   // The agent has started.
@@ -37,8 +37,8 @@ class AgentStart {
   // The guardian splits off here, before anything is read, so that it never holds the job's secret.
   virtual base::Result<process::Containment> contain() = 0;
   virtual base::Result<wire::AgentConfig> read_config(base::Logger& logger) = 0;
-  virtual std::unique_ptr<Beside> beside(net::EventLoop& loop, base::Logger& logger,
-                                         const wire::AgentConfig& config) = 0;
+  virtual std::unique_ptr<BesideAgent> beside_agent(net::EventLoop& loop, base::Logger& logger,
+                                                    const wire::AgentConfig& config) = 0;
   // Nothing of the task is alive.
   virtual void ended(const process::Containment&) {}
   // The agent ended for a reason that its master was not told.

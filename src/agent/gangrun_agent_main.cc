@@ -208,8 +208,8 @@ base::Result<process::ProcessHandle> companion_of(const Arguments& arguments) {
   return process::ProcessHandle::open(arguments.live_with, arguments.start_ticks);
 }
 
-// Beside an agent of a host or a container of YARN.
-class BesideTask final : public agent::Beside {
+// For an agent of a host or a container of YARN.
+class BesideTask final : public agent::BesideAgent {
  public:
   BesideTask(net::EventLoop& loop, base::Logger& logger, const Arguments& arguments,
              const process::ProcessHandle& companion, yarn::node::ContainerOutputs outputs,
@@ -274,8 +274,8 @@ class TaskStart final : public agent::AgentStart {
     return config;
   }
 
-  std::unique_ptr<agent::Beside> beside(net::EventLoop& loop, base::Logger& logger,
-                                        const wire::AgentConfig& config) override {
+  std::unique_ptr<agent::BesideAgent> beside_agent(net::EventLoop& loop, base::Logger& logger,
+                                                   const wire::AgentConfig& config) override {
     return std::make_unique<BesideTask>(loop, logger, arguments_, companion_, std::move(outputs_),
                                         config);
   }

@@ -41,7 +41,7 @@ constexpr const char* kUsage =
     "gangrun stacks what looks at the processes of a task, for gangrun exec what runs a command\n"
     "beside it.\n";
 
-class BesidePod final : public agent::Beside {
+class BesidePod final : public agent::BesideAgent {
  public:
   BesidePod(net::EventLoop& loop, base::Logger& logger, const agent::PodWords& words,
             const base::Secret& secret)
@@ -72,8 +72,8 @@ class PodStart final : public agent::AgentStart {
   base::Result<wire::AgentConfig> read_config(base::Logger&) override {
     return agent::agent_config_of(words_);
   }
-  std::unique_ptr<agent::Beside> beside(net::EventLoop& loop, base::Logger& logger,
-                                        const wire::AgentConfig& config) override {
+  std::unique_ptr<agent::BesideAgent> beside_agent(net::EventLoop& loop, base::Logger& logger,
+                                                   const wire::AgentConfig& config) override {
     return std::make_unique<BesidePod>(loop, logger, words_, config.secret);
   }
 

@@ -47,6 +47,8 @@ TEST(KubernetesRules, TakesNamesAsKubernetesHasThem) {
            "pod: {apiVersion: v1, kind: Pod, metadata: {}, spec: {containers: []}}",
            "master: {service_account: leader, memory: 512 MiB, vcores: 2, keep: 0}",
            "relay: {memory: 128 MiB, vcores: 1}",
+           "journal: {claim: a-1, path: b/c}",
+           "volumes: [{name: a, nfs: {server: b, path: /c}}], journal: {volume: a}",
        }) {
     EXPECT_EQ(kubernetes_rules_error(with_options(options)), "") << options;
   }
@@ -87,6 +89,9 @@ TEST(KubernetesRules, RefusesNamesThatItWouldRefuse) {
        "kubernetes.master.keep: '192 h' is not allowed; allowed: at least 0 s, at most 168 h"},
       {"master: {gpus: 1}",
        "'gpus' is not a known key; allowed: service_account, memory, vcores, keep"},
+      {"journal: {claim: a_b}",
+       "kubernetes.journal.claim: 'a_b' is not the name of a persistent volume claim; allowed: "},
+      {"journal: {volume: a}", "kubernetes.journal.volume: 'a' is none of `volumes` of "},
       {"image_pull_secrets: ['']", "kubernetes.image_pull_secrets.0: is empty"},
       {"image_pull_policy: always",
        "kubernetes.image_pull_policy: 'always' is not when images are pulled; did you mean "

@@ -26,6 +26,7 @@
 #include "kubernetes/commands/master_account.h"
 #include "kubernetes/commands/master_start.h"
 #include "kubernetes/pods/job_pods.h"
+#include "kubernetes/pods/journal_volume.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/master_pod.h"
@@ -197,7 +198,8 @@ Result<> Handing::look_at_account() {
         "them: {}",
         account, verdict.why_unknown));
   }
-  return {};
+  return check_claim(loop_, *client_, plan_.spec, loop_.now() + kReviewLimit,
+                     [this] { return !interrupted_by_.empty(); });
 }
 
 Result<> Handing::prepare() {

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "kubernetes/commands/kubernetes_access.h"
 #include "kubernetes/commands/kubernetes_checks.h"
+#include "kubernetes/pods/journal_volume.h"
 #include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::commands {
@@ -124,6 +125,22 @@ base::Error refusal_of(const AccountVerdict& verdict, const std::string& account
           base::format("kubernetes.master.service_account: in the namespace '{}' the service "
                        "account '{}' has no right to {}",
                        name_space, account, pods::words_of(verdict.missing))};
+}
+
+Result<> check_claim(net::EventLoop& loop, kubernetes::Client& client, const job::JobSpec& spec,
+                     base::Instant deadline, const std::function<bool()>& is_cancelled) {
+  const std::string claim = pods::journal_claim(spec);
+  if (claim.empty()) return {};
+  const std::string& name_space = client.access().name_space;
+  const auto found =
+      ask_all(loop, client,
+              {{.path = base::format("/api/v1/namespaces/{}/persistentvolumeclaims/{}", name_space,
+                                     claim)}},
+              deadline, is_cancelled);
+  if (found.front().ok() || found.front().error().code != base::Code::kNotFound) return {};
+  return base::invalid_argument(
+      base::format("{}: the namespace '{}' has no persistent volume claim '{}'",
+                   pods::kJournalField, name_space, claim));
 }
 
 std::string role_words(const std::string& account) {

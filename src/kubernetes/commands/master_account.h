@@ -32,6 +32,11 @@ AccountVerdict check_account(net::EventLoop& loop, kubernetes::Client& client,
 // The reason why such an account cannot lead jobs: kPermissionDenied.
 base::Error refusal_of(const AccountVerdict& verdict, const std::string& account,
                        const std::string& name_space);
+// Whether the client's namespace has the persistent volume claim in which the job's master would
+// keep its records. Who may not look at claims hears of it from the cluster.
+base::Result<> check_claim(net::EventLoop& loop, kubernetes::Client& client,
+                           const job::JobSpec& spec, base::Instant deadline,
+                           const std::function<bool()>& is_cancelled);
 // The sentence before a Role that makes an account a master's.
 std::string role_words(const std::string& account);
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/test_api_server_internal.h"
 #include "kubernetes/value_at.h"
 
@@ -95,6 +96,26 @@ TEST(CheckAccount, MissesTheAccount) {
             "kubernetes.master.service_account: the namespace 'lab' has no service account "
             "'leader'");
   EXPECT_THAT(role_words("leader"), StartsWith("the service account 'leader'"));
+}
+
+TEST(CheckClaim, OneThatIsMissingIsAnErrorAndOneThatMayNotBeSeenIsNot) {
+  AccountServer server;
+  job::JobSpec spec;
+  const auto check = [&] {
+    return check_claim(server.loop, server.client(), spec, server.deadline(), [] { return false; });
+  };
+  EXPECT_TRUE(check().ok());  // it names none
+  pods::edit_kubernetes(spec).journal.claim = "models";
+  for (const int status : {200, 403, 404}) {
+    server.on_request = [status](TestTalk& talk) {
+      EXPECT_EQ(talk.path, "/api/v1/namespaces/lab/persistentvolumeclaims/models");
+      if (status == 200) return talk.answer(Json{{"kind", "PersistentVolumeClaim"}});
+      talk.refuse(status, status == 404 ? "NotFound" : "Forbidden", "no");
+    };
+    EXPECT_EQ(check().ok(), status != 404) << status;
+  }
+  EXPECT_EQ(check().error().message,
+            "kubernetes.journal: the namespace 'lab' has no persistent volume claim 'models'");
 }
 
 }  // namespace

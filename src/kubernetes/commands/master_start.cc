@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "base/terminal_text.h"
 #include "kubernetes/pods/amounts.h"
+#include "kubernetes/pods/journal_volume.h"
 #include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/pod_facts.h"
 
@@ -30,7 +31,9 @@ MasterStart master_start(const records::Head& head, const std::vector<Json>& pod
   start.leads = head.master > 0 && !head.summary.state.empty();
   if (start.leads) return start;
   start.refusal = head.refusal;
-  start.lacks_right = head.refusal_code == base::to_string(base::Code::kPermissionDenied);
+  // One about the job's volume is the file system's.
+  start.lacks_right = head.refusal_code == base::to_string(base::Code::kPermissionDenied) &&
+                      !head.refusal.starts_with(pods::kJournalField);
   const Json* pod = pod_to_come(pods);
   if (pod == nullptr) {
     start.words = warning.empty()

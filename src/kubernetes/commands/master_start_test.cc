@@ -82,6 +82,8 @@ TEST(MasterStart, HandsOnWhatAMasterRefuses) {
   EXPECT_FALSE(master_start(head, {}, "").lacks_right);
   head.refusal_code = "permission_denied";
   EXPECT_TRUE(master_start(head, {}, "").lacks_right);
+  head.refusal = "kubernetes.journal: /gangrun/journal: Permission denied";
+  EXPECT_FALSE(master_start(head, {}, "").lacks_right);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "cluster/task_files.h"
 #include "job/choice.h"
 #include "kubernetes/commands/cluster_status.h"
+#include "kubernetes/pods/journal_volume.h"
 #include "kubernetes/records/map_reader.h"
 #include "wire/live_lines.h"
 #include "wire/rest_client.h"
@@ -176,6 +177,10 @@ Result<PodMasterJob::Looked> PodMasterJob::left(const records::Head& head) {
   if (left.ok() && *left) status = seen_from_here(**std::move(left));
   if (!left.ok()) {
     status.notes.push_back(base::format("its journal cannot be read: {}", left.error().message));
+  }
+  if (head.end.empty() && head.folder > 0) {
+    status.notes.push_back(base::format("what it recorded and kept is still in {}",
+                                        pods::journal_words(record_.spec, record_.id)));
   }
   if (job::is_final(status.state)) return Looked{std::move(status), true};
   const std::string last_words =

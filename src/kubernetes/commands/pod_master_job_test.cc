@@ -92,6 +92,22 @@ TEST_F(PodMasterJobTest, IsLostWithTheReasonOfAMasterThatEndedForGood) {
             "the cluster makes no further master for it: the journal is not whole");
 }
 
+TEST_F(PodMasterJobTest, WhatALostOneHasOnAVolumeIsNamed) {
+  records::Head head = running_head();
+  head.folder = 2;
+  lab.put(head);
+  lab.owners.begin()->second["status"] = {
+      {"conditions", {{{"type", "Failed"}, {"status", "True"}}}}};
+  ClusterRecord record = lab.record();
+  pods::edit_kubernetes(record.spec).journal = {.claim = "models", .path = "runs"};
+  PodMasterJob one(lab.here(), record);
+  const auto status = one.status();
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(status->state, job::JobState::kLost);
+  EXPECT_THAT(status->notes,
+              ElementsAre(HasSubstr(base::format("in the claim models, in runs/{}", kWine))));
+}
+
 TEST_F(PodMasterJobTest, WhatIsGoneIsAsItWasSeenLast) {
   ClusterRecord record = lab.record();
   record.last_seen = succeeded();

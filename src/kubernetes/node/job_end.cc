@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "base/strings.h"
 #include "job/limits.h"
+#include "kubernetes/pods/pod_facts.h"
 #include "kubernetes/records/map_chain.h"
 #include "kubernetes/records/map_reader.h"
 #include "kubernetes/records/map_writer.h"
@@ -28,6 +29,10 @@ using base::Result;
 constexpr std::chrono::seconds kRemovalOfKeys{60};
 constexpr int kRefusalTries = 5;
 constexpr std::size_t kMaxReason = 2000;
+
+std::string path_of_owner(const records::RecordPlace& place) {
+  return base::format("/apis/batch/v1/namespaces/{}/jobs/{}", place.name_space, place.owner.name);
+}
 
 base::Error cut_short() {
   return base::unavailable("the master was told to end before that was done");
@@ -105,10 +110,22 @@ void leave_reason(const std::string& path, const base::Error& why) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << base::shorten(why.message, kMaxReason);
 }
 
+bool is_taken_away(const records::RecordPlace& place, base::Instant deadline) {
+  const auto job =
+      kubernetes::ask(place.loop, place.client, {.path = path_of_owner(place)}, deadline);
+  if (!job.ok()) return job.error().code == base::Code::kNotFound;
+  return pods::uid_of(*job) != place.owner.uid || pods::is_being_deleted(*job);
+}
+
+std::chrono::milliseconds time_kept(const records::Head& head, base::WallTime now) {
+  const auto until = base::parse_iso8601(head.summary.kept_until);
+  if (!until.ok() || *until <= now) return std::chrono::milliseconds(0);
+  return std::chrono::ceil<std::chrono::milliseconds>(*until - now);
+}
+
 Result<> limit_owner(const records::RecordPlace& place, const base::Clock& clock,
                      base::Duration after, base::Instant deadline) {
-  const std::string path =
-      base::format("/apis/batch/v1/namespaces/{}/jobs/{}", place.name_space, place.owner.name);
+  const std::string path = path_of_owner(place);
   GANGRUN_ASSIGN(const Json job,
                  kubernetes::ask(place.loop, place.client, {.path = path}, deadline));
   const auto started = parse_rfc3339(text_at(job, {"status", "startTime"}));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 
@@ -29,6 +30,10 @@ void tell_refusal(const records::RecordPlace& place, const base::Error& why,
 inline constexpr const char* kTerminationFile = "/dev/termination-log";
 // Leaves there why no master will ever lead the job.
 void leave_reason(const std::string& path, const base::Error& why);
+// Whether somebody has taken the job away; where the API server does not say, nobody has.
+bool is_taken_away(const records::RecordPlace& place, base::Instant deadline);
+// For how much longer the head says that what the job has left is kept.
+std::chrono::milliseconds time_kept(const records::Head& head, base::WallTime now);
 // All of the job goes `after` from now on, whatever becomes of the master's pod: what others put
 // into it may not let it end.
 base::Result<> limit_owner(const records::RecordPlace& place, const base::Clock& clock,

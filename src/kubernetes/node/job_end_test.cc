@@ -78,5 +78,41 @@ TEST(JobEnd, TheOwnersTimeCountsFromItsStart) {
   EXPECT_EQ(patched, R"({"spec":{"activeDeadlineSeconds":3700}})");
 }
 
+TEST(JobEnd, AJobIsTakenAwayWhereItsOwnerIsOrGoes) {
+  RecordServer server;
+  base::Json owner = {{"metadata", {{"name", "j-owner"}, {"uid", "u-owner"}}}};
+  server.meddle = [&owner](TestTalk& talk, const std::string&) {
+    EXPECT_EQ(talk.path, "/apis/batch/v1/namespaces/lab/jobs/j-owner");
+    if (owner.is_null()) {
+      talk.refuse(404, "NotFound", "no such job");
+    } else {
+      talk.answer(owner);
+    }
+    return true;
+  };
+  EXPECT_FALSE(is_taken_away(server.place(), server.deadline()));
+  owner["metadata"]["deletionTimestamp"] = "2026-01-31T12:00:00Z";
+  EXPECT_TRUE(is_taken_away(server.place(), server.deadline()));
+  owner = {{"metadata", {{"name", "j-owner"}, {"uid", "u-another"}}}};
+  EXPECT_TRUE(is_taken_away(server.place(), server.deadline()));
+  owner = base::Json();
+  EXPECT_TRUE(is_taken_away(server.place(), server.deadline()));
+}
+
+TEST(JobEnd, IsKeptUntilTheHeadSays) {
+  records::Head head;
+  const base::WallTime now = base::parse_iso8601("2026-01-31T12:00:00.000Z").value();
+  EXPECT_EQ(time_kept(head, now), std::chrono::milliseconds(0));
+  head.summary.kept_until = "2026-01-31T12:00:02.500Z";
+  EXPECT_EQ(time_kept(head, now), std::chrono::milliseconds(2500));
+  EXPECT_EQ(time_kept(head, now + std::chrono::seconds(3)), std::chrono::milliseconds(0));
+}
+
+TEST(JobEnd, ARefusalIsToldInTheHead) {
+  RecordServer server;
+  tell_refusal(server.place(), base::permission_denied("no right to create pods"), std::chrono::seconds(10));
+  EXPECT_EQ(server.store.head().refusal, "no right to create pods");
+}
+
 }  // namespace
 }  // namespace gangrun::kubernetes::node

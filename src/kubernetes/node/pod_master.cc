@@ -1,29 +1,27 @@
 #include "kubernetes/node/pod_master.h"
 
 #include <chrono>
-#include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "agents/agents.h"
-#include "base/files.h"
 #include "base/format.h"
 #include "base/random.h"
 #include "base/variable.h"
 #include "host/job_master.h"
 #include "job/limits.h"
-#include "journal/segments.h"
 #include "journal/settled.h"
-#include "kubernetes/access.h"
 #include "kubernetes/link_frames.h"
 #include "kubernetes/node/head_summary.h"
 #include "kubernetes/node/job_end.h"
+#include "kubernetes/node/kept_job.h"
+#include "kubernetes/node/master_records.h"
+#include "kubernetes/node/own_client.h"
 #include "kubernetes/node/own_rights.h"
 #include "kubernetes/pods/agent_parts.h"
 #include "kubernetes/pods/job_removal.h"
+#include "kubernetes/pods/journal_volume.h"
 #include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/master_config.h"
 #include "kubernetes/pods/master_names.h"
@@ -32,9 +30,7 @@
 #include "kubernetes/pods/pod_facts.h"
 #include "kubernetes/pods/pod_launcher.h"
 #include "kubernetes/pods/where_pods_work.h"
-#include "kubernetes/records/far_maps.h"
 #include "kubernetes/records/head_keeper.h"
-#include "kubernetes/records/journal_maps.h"
 #include "kubernetes/records/map_reader.h"
 #include "net/hosts.h"
 #include "process/signals.h"
@@ -50,7 +46,9 @@ constexpr std::chrono::minutes kDefaultMasterLost{5};
 constexpr std::chrono::seconds kStepTimeout{60};
 constexpr std::chrono::seconds kStepPause{1};
 constexpr std::chrono::minutes kPodsRemoval{2};
-constexpr std::size_t kMaxAccountFile = std::size_t{4} << 20U;
+// A pod that is to end has ten seconds.
+constexpr std::chrono::seconds kLastLook{3};
+constexpr std::chrono::milliseconds kNotKept{0};
 constexpr double kRandomSteps = 4294967296.0;
 
 double random_share() { return base::random_number<std::uint32_t>() / kRandomSteps; }
@@ -58,34 +56,6 @@ double random_share() { return base::random_number<std::uint32_t>() / kRandomSte
 // Whether another try may end otherwise: nothing is wrong but that something is away.
 bool is_passing(const base::Error& error) {
   return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded;
-}
-
-// A pod makes its pods with what it is and has; nobody's kubeconfig has a say.
-Result<std::unique_ptr<kubernetes::Client>> client_of_pod(net::EventLoop& loop,
-                                                          base::Logger& logger) {
-  kubernetes::Surroundings surroundings;
-  for (const char* name : {"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}) {
-    surroundings.environment[name] = base::variable(name);
-  }
-  surroundings.read = [](const std::string& path) {
-    return base::read_file(path, kMaxAccountFile);
-  };
-  surroundings.parse_yaml = [](std::string_view) -> Result<base::Json> {
-    return base::not_found("a pod's service account has no YAML");
-  };
-  GANGRUN_ASSIGN(auto access, kubernetes::find_access({}, surroundings));
-  return kubernetes::Client::make(loop, logger, std::move(access),
-                                  [](const kubernetes::Plugin&, const std::string&, base::Instant,
-                                     const std::function<bool()>&) -> Result<std::string> {
-                                    return base::not_found("a pod's service account has no plugin");
-                                  });
-}
-
-Result<> empty_folder(const std::string& path) {
-  std::error_code failed;
-  std::filesystem::remove_all(path, failed);
-  if (failed) return base::from_errno(failed.value(), base::format("remove {}", path));
-  return base::make_folders(path, 0700);
 }
 
 class PodMaster final : public master::Listener {
@@ -98,6 +68,8 @@ class PodMaster final : public master::Listener {
   Result<> wait();
   // After start(): no master will ever lead the job.
   [[nodiscard]] bool ends_for_good() const { return ends_for_good_; }
+  // The last call, whatever has happened.
+  void leave();
 
   void on_changed() override {
     if (pace_) pace_->changed();
@@ -112,7 +84,7 @@ class PodMaster final : public master::Listener {
   Result<> prepare();
   Result<> check_own_pod();
   Result<> take_office();
-  Result<> fetch_past();
+  Result<> open_records();
   // Again and again, while what is away may come back before tasks give their master up.
   Result<> patiently(const char* what, const std::function<Result<>()>& step);
   [[nodiscard]] bool is_wrong_for_all(const base::Error& why) const;
@@ -120,14 +92,17 @@ class PodMaster final : public master::Listener {
   Result<host::MadeTasks> make_tasks(const host::Ground& ground);
   Result<pods::Manifests> manifests() const;
   Result<> finish_again();
+  // For `keep`; not at all: the folder of the job goes at once.
+  Result<> hand_out(job::JobStatus ended, std::chrono::milliseconds keep);
+  Result<> stay(std::chrono::milliseconds keep);
+  [[nodiscard]] Result<> check_goes_on() const;
+  void tell_address();
+  void note_pods(const std::optional<Result<>>& removed);
   // `kept`: for so long what the master keeps is there yet.
   Result<> close(const job::JobStatus& status, std::optional<std::chrono::milliseconds> kept);
   void release(std::chrono::milliseconds kept);
   void on_stop(const records::StopWish& wish);
-  [[nodiscard]] bool is_over() const { return told_to_end_ || deposed_; }
-  [[nodiscard]] std::string in_run_folder(const char* name) const {
-    return base::format("{}/{}", options_.run_folder, name);
-  }
+  [[nodiscard]] bool is_over() const { return told_to_end_ || deposed_ || lost_; }
   [[nodiscard]] std::chrono::milliseconds master_lost() const {
     return config_.spec.timeouts.master_lost.value_or(kDefaultMasterLost);
   }
@@ -147,13 +122,13 @@ class PodMaster final : public master::Listener {
   std::optional<records::RecordPlace> place_;
   std::optional<records::HeadKeeper> head_;
   records::Head claimed_;
-  std::optional<records::MapResults> far_results_;
-  std::optional<records::MapKeys> far_keys_;
+  std::optional<MasterRecords> records_;
   std::unique_ptr<host::JobMaster> master_;
   pods::PodLauncher* launcher_ = nullptr;  // the master's
   std::optional<SummaryPace> pace_;
   std::optional<records::StopWish> early_stop_;
   std::optional<base::Error> deposed_;
+  std::optional<base::Error> lost_;  // its volume, which does not keep what is written
   bool told_to_end_ = false;
   bool finished_ = false;
   bool has_past_ = false;  // what earlier masters have written
@@ -220,14 +195,17 @@ Result<> PodMaster::take_office() {
   });
 }
 
-// Folders that another master of this pod left may have less than the records.
-Result<> PodMaster::fetch_past() {
-  return patiently("the job's journal", [this]() -> Result<> {
-    const base::Instant deadline = clock_.now() + kStepTimeout;
-    GANGRUN_TRY(empty_folder(in_run_folder("journal")));
-    GANGRUN_TRY(empty_folder(in_run_folder("keys")));
-    GANGRUN_TRY(records::fetch_keys(*place_, claimed_, in_run_folder("keys"), deadline));
-    return records::fetch_journal(*place_, claimed_, in_run_folder("journal"), deadline);
+Result<> PodMaster::open_records() {
+  records_.emplace(*place_, *head_,
+                   MasterRecords::Options{
+                       .run_folder = options_.run_folder,
+                       .volume_folder = pods::journal_folder(config_.spec, options_.journal_folder),
+                       .on_full = [this] { on_stop({.by = "gangrun: the job's journal is full"}); },
+                       .on_lost = [this](const base::Error& why) { lost_ = why; }});
+  if (!claimed_.end.empty() && !records_->outlive_the_pod()) return {};
+  return patiently("the job's journal", [this] {
+    return records_->open(
+        claimed_, [this] { return is_over(); }, clock_.now() + kStepTimeout);
   });
 }
 
@@ -288,8 +266,6 @@ Result<host::MadeTasks> PodMaster::make_tasks(const host::Ground& ground) {
 }
 
 host::JobMasterInput PodMaster::input() {
-  far_results_.emplace(*place_, *head_);
-  far_keys_.emplace(*place_, *head_);
   host::JobMasterInput input;
   input.spec = pods::with_time_for_pods(config_.spec);
   input.job_id = config_.job_id;
@@ -301,23 +277,7 @@ host::JobMasterInput PodMaster::input() {
   input.can_be_followed = true;
   input.listening.certificate = config_.certificate;
   input.listening.first_port = options_.port;
-  input.records = {
-      .journal_folder = in_run_folder("journal"),
-      .log_folder = {},
-      .far_copy = [this](int segment) -> std::unique_ptr<journal::FarCopy> {
-        return std::make_unique<records::JournalMaps>(
-            *place_, *head_,
-            records::JournalMaps::Options{
-                .segment_path = journal::segment_path(in_run_folder("journal"), segment),
-                .segment = segment,
-                .on_full = [this] { on_stop({.by = "gangrun: the job's journal is full"}); }});
-      },
-      .tasks = {.result_folder = in_run_folder("results"),
-                .key_folder = in_run_folder("keys"),
-                .output_folder = in_run_folder("outputs"),
-                .far_results = &*far_results_,
-                .far_keys = &*far_keys_},
-      .gives_outputs = true};
+  input.records = records_->for_master();
   input.make_tasks = [this](const host::Ground& ground) { return make_tasks(ground); };
   return input;
 }
@@ -358,8 +318,10 @@ Result<bool> PodMaster::begin() {
                             clock_.now() + kStepTimeout);
   }));
   GANGRUN_TRY(take_office());
+  const Result<> opened = open_records();
+  if (!claimed_.end.empty()) note("what the job has kept cannot be handed out", opened);
   if (claimed_.end.empty()) {
-    GANGRUN_TRY(fetch_past());
+    GANGRUN_TRY(opened);
     has_past_ = true;
     GANGRUN_ASSIGN(master_, host::JobMaster::create(loop_, clock_, logger_, input(), *this));
   }
@@ -372,11 +334,7 @@ Result<bool> PodMaster::begin() {
     head_->change([summary = summary_of(config_.spec, master_->status(), config_.user, {})](
                       records::Head& to) { to.summary = summary; });
   };
-  head_->change([address = job::Address{options_.pod_address, options_.port}](records::Head& to) {
-    to.address = address;
-    to.refusal.clear();
-    to.refusal_code.clear();
-  });
+  tell_address();
   pace_.emplace(loop_, tell);
   pace_->changed();
   if (early_stop_) on_stop(*early_stop_);
@@ -385,22 +343,30 @@ Result<bool> PodMaster::begin() {
 
 Result<> PodMaster::wait() {
   (void)loop_.run_until([this] { return finished_ || is_over(); }, clock_.now() + job::kLongestJob);
-  if (deposed_) return *deposed_;
-  if (!finished_) return base::unavailable("the cluster ends this pod");
+  GANGRUN_TRY(check_goes_on());
   pace_.reset();
   const job::JobStatus status = master_->status();
   const auto cleared = std::make_shared<std::optional<Result<>>>();
   launcher_->clear([cleared](Result<> done) { cleared->emplace(std::move(done)); });
   (void)loop_.run_until([&] { return cleared->has_value() || is_over(); },
                         clock_.now() + kPodsRemoval);
-  note(
-      "some pods of tasks are still there",
-      cleared->value_or(base::deadline_exceeded("the API server does not say that they are gone")));
+  note_pods(*cleared);
   const std::chrono::milliseconds keep = pods::master_keep(config_.spec);
   GANGRUN_TRY(close(status, keep));
-  (void)loop_.run_until([this] { return is_over(); }, clock_.now() + keep);
+  return stay(keep);
+}
+
+Result<> PodMaster::check_goes_on() const {
   if (deposed_) return *deposed_;
-  if (told_to_end_) return base::unavailable("the cluster ends this pod");
+  if (lost_) return *lost_;
+  return told_to_end_ ? base::unavailable("the cluster ends this pod") : Result<>();
+}
+
+// Clients can fetch meanwhile what it keeps. Then nobody needs the job's records any more.
+Result<> PodMaster::stay(std::chrono::milliseconds keep) {
+  (void)loop_.run_until([this] { return is_over(); }, clock_.now() + keep);
+  GANGRUN_TRY(check_goes_on());
+  note("the job's folder is still on the volume", records_->remove());
   return {};
 }
 
@@ -411,7 +377,7 @@ Result<> PodMaster::close(const job::JobStatus& status,
   GANGRUN_TRY(write_end(*place_, *head_, status,
                         summary_of(config_.spec, status, config_.user, until),
                         [this] { return is_over(); }));
-  release(kept.value_or(std::chrono::milliseconds(0)));
+  release(kept.value_or(kNotKept));
   return {};
 }
 
@@ -422,8 +388,8 @@ void PodMaster::release(std::chrono::milliseconds kept) {
        limit_owner(*place_, clock_, kept + pods::kKeptAfterEnd, clock_.now() + kStepTimeout));
 }
 
-// An earlier master has come to the job's end, and not to the end of its own work. What it kept was
-// lost with it, so nothing is kept any more.
+// An earlier master has come to the job's end, and not to the end of its own work. What it kept in
+// its pod was lost with that; what is on a volume is handed out.
 Result<> PodMaster::finish_again() {
   GANGRUN_ASSIGN(const pods::Manifests made, manifests());
   std::optional<Result<>> removed;
@@ -433,13 +399,56 @@ Result<> PodMaster::finish_again() {
   removal.begin(false);
   (void)loop_.run_until([&] { return removed.has_value() || is_over(); },
                         clock_.now() + kPodsRemoval);
+  note_pods(removed);
+  const bool is_kept = records_->outlive_the_pod();
+  if (!claimed_.end.empty()) {
+    const auto left_to_keep = is_kept ? time_kept(claimed_, clock_.wall_now()) : kNotKept;
+    release(left_to_keep);
+    if (left_to_keep == kNotKept) return stay(kNotKept);
+    GANGRUN_ASSIGN(job::JobStatus ended, records::end_in(place_->key, claimed_));
+    return hand_out(std::move(ended), left_to_keep);
+  }
+  GANGRUN_ASSIGN(auto left,
+                 journal::left_behind(records_->journal_folder(), clock_.now(), clock_.wall_now()));
+  if (!left) return base::Error{base::Code::kDataLoss, "the journal has a verdict and no job"};
+  const auto keep = is_kept ? std::optional(pods::master_keep(config_.spec)) : std::nullopt;
+  GANGRUN_TRY(close(*left, keep));
+  return hand_out(*std::move(left), keep.value_or(kNotKept));
+}
+
+Result<> PodMaster::hand_out(job::JobStatus ended, std::chrono::milliseconds keep) {
+  std::unique_ptr<KeptJob> kept;
+  if (keep > kNotKept) {
+    GANGRUN_ASSIGN(kept, KeptJob::serve(loop_, logger_,
+                                        {.secret = config_.secret,
+                                         .certificate = config_.certificate,
+                                         .port = options_.port,
+                                         .status = std::move(ended),
+                                         .output_folder = records_->output_folder()}));
+    tell_address();
+  }
+  return stay(keep);
+}
+
+void PodMaster::tell_address() {
+  head_->change([address = job::Address{options_.pod_address, options_.port}](records::Head& to) {
+    to.address = address;
+    to.refusal.clear();
+    to.refusal_code.clear();
+  });
+}
+
+void PodMaster::note_pods(const std::optional<Result<>>& removed) {
   note("some pods of tasks are still there",
        removed.value_or(base::deadline_exceeded("the API server does not say that they are gone")));
-  if (!claimed_.end.empty()) return release({}), Result<>();
-  GANGRUN_ASSIGN(const auto left,
-                 journal::left_behind(in_run_folder("journal"), clock_.now(), clock_.wall_now()));
-  if (!left) return base::Error{base::Code::kDataLoss, "the journal has a verdict and no job"};
-  return close(*left, std::nullopt);
+}
+
+// Nobody comes after this one where the whole job has been taken away.
+void PodMaster::leave() {
+  if (!records_ || !records_->outlive_the_pod()) return;
+  const bool is_gone = deposed_ ? deposed_->code == base::Code::kNotFound
+                                : told_to_end_ && is_taken_away(*place_, clock_.now() + kLastLook);
+  if (is_gone) note("the job's folder is still on the volume", records_->remove());
 }
 
 // Whether the flag is known.
@@ -462,6 +471,7 @@ Result<PodMasterOptions> pod_master_options_from(int argc, char** argv) {
   if (options.config_folder.empty() || options.run_folder.empty()) {
     return base::invalid_argument("--config and --run must be given");
   }
+  options.journal_folder = pods::kJournalFolder;
   options.parts_folder = pods::kAgentFolder;
   options.reason_file = kTerminationFile;
   options.port = pods::kMasterPort;
@@ -486,6 +496,7 @@ int run_pod_master(const PodMasterOptions& options, const base::Clock& clock,
   const Result<> ended = !started.ok() ? Result<>(started.error())
                          : *started    ? Result<>()
                                        : master.wait();
+  master.leave();
   if (ended.ok()) return 0;
   logger.error("{}", ended.error().message);
   if (!master.ends_for_good()) return 1;

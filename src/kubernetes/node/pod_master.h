@@ -15,11 +15,12 @@
 namespace gangrun::kubernetes::node {
 
 struct PodMasterOptions {
-  std::string config_folder;   // the master's Secret
-  std::string run_folder;      // its own; what an earlier master of this pod left is in it
-  std::string parts_folder{};  // of the agent's parts, where agents come by them
-  std::string reason_file{};   // for why no master will lead the job
-  std::uint16_t port = 0;      // for agents and commands
+  std::string config_folder;     // the master's Secret
+  std::string run_folder;        // its own; what an earlier master of this pod left is in it
+  std::string journal_folder{};  // its volume, with the folders of jobs; only where the job has one
+  std::string parts_folder{};    // of the agent's parts, where agents come by them
+  std::string reason_file{};     // for why no master will lead the job
+  std::uint16_t port = 0;        // for agents and commands
   // The pod, as it knows itself.
   std::string pod_name;
   std::string pod_uid;

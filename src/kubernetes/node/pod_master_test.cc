@@ -4,22 +4,29 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/test_folder.h"
 #include "base/test_log.h"
+#include "kubernetes/node/test_client_internal.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests_for_tests.h"
 #include "kubernetes/pods/master_config.h"
 #include "kubernetes/pods/master_pod.h"
 #include "kubernetes/pods/names.h"
+#include "kubernetes/records/job_volume.h"
 #include "kubernetes/records/record_server_for_tests.h"
 #include "net/certificate.h"
 #include "net/digests.h"
+#include "wire/rest_client.h"
 #include "wire/test_registry.h"
 
 namespace gangrun::kubernetes::node {
@@ -35,17 +42,6 @@ const std::string kName = "wine-20260131-120000-3fa1";
 const std::string kHead = kName + "-head";
 const std::string kPods = "/api/v1/namespaces/lab/pods";
 const base::Secret kSecret(std::string(64, 's'));
-
-std::uint16_t free_port() {
-  const base::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  socklen_t size = sizeof address;
-  auto* const any = reinterpret_cast<sockaddr*>(&address);
-  EXPECT_EQ(::bind(fd.get(), any, size), 0);
-  EXPECT_EQ(::getsockname(fd.get(), any, &size), 0);
-  return ntohs(address.sin_port);
-}
 
 // A namespace with the records of a job, whose pods never get a node.
 struct Namespace : records::test::RecordServer {
@@ -141,15 +137,20 @@ struct Namespace : records::test::RecordServer {
 
 class PodMasterTest : public testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { write_config({}, std::chrono::milliseconds(0)); }
+
+  void write_config(const pods::JournalOptions& journal, std::chrono::milliseconds keep) {
+    std::filesystem::remove_all(folder / "config");
     pods::ManifestInput input = pods::test::wine_job();
     pods::KubernetesOptions& options = pods::edit_kubernetes(input.spec);
     options.agents = pods::AgentsBy::kImage;
     options.agent_image = "hub/agent:1";
     options.master.service_account = "gangrun-master";
-    options.master.keep = std::chrono::milliseconds(0);
+    options.master.keep = keep;
+    options.journal = journal;
     const auto certificate = net::make_job_certificate("wine", std::chrono::hours(1));
     ASSERT_TRUE(certificate.ok());
+    fingerprint = certificate->fingerprint;
     const pods::PodMasterConfig config =
         pods::master_config_of(input, pods::test::wine_owner(), "alice",
                                std::chrono::system_clock::now(), kSecret, *certificate);
@@ -167,8 +168,9 @@ class PodMasterTest : public testing::Test {
     const PodMasterOptions options{
         .config_folder = folder / "config",
         .run_folder = folder / pod,
+        .journal_folder = folder / "volume",
         .reason_file = folder / "reason",
-        .port = free_port(),
+        .port = port = free_port(),
         .pod_name = pod,
         .pod_uid = uid,
         .pod_address = "127.0.0.1",
@@ -182,9 +184,23 @@ class PodMasterTest : public testing::Test {
     });
   }
 
+  // Once, while a master runs.
+  void when(std::function<bool()> is_so, std::function<void()> work) {
+    tick = server.loop.after(std::chrono::milliseconds(5), [this, is_so, work] {
+      if (is_so()) return work();
+      when(is_so, work);
+    });
+  }
+  [[nodiscard]] std::string of_job(const std::string& path) const {
+    return folder / base::format("volume/runs/{}{}", kName, path);
+  }
+
   base::TestFolder folder;
   base::LogRecorder log;
   Namespace server;
+  std::string fingerprint;
+  std::uint16_t port = 0;
+  net::Timer tick;
 };
 
 TEST_F(PodMasterTest, OneWhosePodIsGivenUpClaimsNothing) {
@@ -262,6 +278,64 @@ TEST_F(PodMasterTest, OneThatIsReplacedTouchesNothingAndTheNextOneGoesOn) {
   // The first one had recorded nothing that counts.
   EXPECT_TRUE(server.head().chains.contains("journal-000001"));
   EXPECT_THAT(server.task_pods(), IsEmpty());
+}
+
+TEST_F(PodMasterTest, OneGoesOnWithAJournalThatIsOnAVolume) {
+  write_config({.claim = "models", .path = "runs"}, std::chrono::milliseconds(0));
+  server.on_pod = [this] {
+    if (server.made == 2) server.change_head([](Head& head) { head.master = 7; });
+  };
+  EXPECT_EQ(run("master-1", "u-master-1"), 1);
+  EXPECT_EQ(server.head().folder, 1);
+  EXPECT_TRUE(std::filesystem::exists(of_job("/000001/journal/000001.jsonl")));
+  EXPECT_THAT(server.task_pods(), SizeIs(2));
+  server.change_head([](Head& head) { head.stop = records::StopWish{.by = "bob"}; });
+  server.pods["master-2"] = {{"metadata", {{"name", "master-2"}, {"uid", "u-master-2"}}}};
+  EXPECT_EQ(run("master-2", "u-master-2"), 0) << testing::PrintToString(log.lines);
+  EXPECT_EQ(server.head().folder, 8);
+  EXPECT_EQ(server.head().summary.state, "killed");
+  EXPECT_THAT(server.head().chains, IsEmpty());
+  EXPECT_THAT(server.task_pods(), IsEmpty());
+  // All was kept for as long as it says.
+  EXPECT_FALSE(std::filesystem::exists(of_job("")));
+}
+
+TEST_F(PodMasterTest, OneThatBeginsAfterTheVerdictHandsOutWhatIsOnTheVolume) {
+  write_config({.claim = "models", .path = "runs"}, std::chrono::hours(1));
+  const auto volume =
+      records::JobVolume::open(folder / "volume/runs", kName, pods::test::wine_owner().uid);
+  ASSERT_TRUE(volume.ok() && volume->begin(1, 0).ok());
+  const std::string kept = volume->outputs_of(1) + "/worker-0";
+  ASSERT_TRUE(base::make_folders(kept, 0700).ok());
+  ASSERT_TRUE(base::write_file_atomically(kept + "/model", "kept", 0600).ok());
+  // As the first one left it.
+  server.change_head([](Head& head) {
+    job::JobStatus ended;
+    ended.state = job::JobState::kSucceeded;
+    head.master = 7;
+    head.folder = 1;
+    head.end = records::sealed_end(records::records_key(kSecret), kName, ended).value();
+    head.summary.kept_until =
+        base::to_iso8601(std::chrono::system_clock::now() + std::chrono::hours(1));
+  });
+  server.pods["master-2"] = {{"metadata", {{"name", "master-2"}, {"uid", "u-master-2"}}}};
+  std::thread fetching;
+  std::string fetched;
+  when([this] { return server.head().master == 8 && server.head().address.has_value(); },
+       [&] {
+         fetching = std::thread([&] {
+           fetched = wire::read_output(net::Endpoint::on_tls("127.0.0.1", port, fingerprint),
+                                       kSecret, "worker-0", "model", 0, wire::test_deadline())
+                         .value_or("nothing");
+           // Then the job is removed.
+           server.loop.post([&] { server.store.maps.erase(kHead); });
+         });
+       });
+  EXPECT_EQ(run("master-2", "u-master-2"), 1);
+  ASSERT_TRUE(fetching.joinable()) << testing::PrintToString(log.lines);
+  fetching.join();
+  EXPECT_EQ(fetched, "kept");
+  EXPECT_FALSE(std::filesystem::exists(of_job("")));
 }
 
 }  // namespace

@@ -17,6 +17,18 @@
 // For tests.
 namespace gangrun::kubernetes::node {
 
+// A port of this machine that nobody has.
+inline std::uint16_t free_port() {
+  const base::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  socklen_t size = sizeof address;
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  EXPECT_EQ(::bind(fd.get(), any, size), 0);
+  EXPECT_EQ(::getsockname(fd.get(), any, &size), 0);
+  return ntohs(address.sin_port);
+}
+
 // A connection to a port of this machine, as a socket that does not block.
 inline base::UniqueFd connected_to(std::uint16_t port) {
   base::UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "kubernetes/link_frames.h"
+#include "kubernetes/pods/journal_volume.h"
 #include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/names.h"
@@ -163,7 +164,7 @@ Json agent_volumes(const ManifestInput& input, const AgentPods& agents) {
       {agents.source.volume, secret_volume(secret_name_of(input, agents)), run_volume()});
 }
 
-Json master_container(const AgentPods& agents) {
+Json master_container(const ManifestInput& input, const AgentPods& agents) {
   Json container = with_agent(agents.source.relay, {"pod-master", "--config", kMasterConfigFolder,
                                                     "--run", kMasterRunFolder});
   container["env"].push_back(own_variable(kPodNameVariable, "metadata.name"));
@@ -172,12 +173,17 @@ Json master_container(const AgentPods& agents) {
       {AgentParts::mount(),
        {{"name", kConfigVolume}, {"mountPath", kMasterConfigFolder}, {"readOnly", true}},
        run_mount()});
+  if (has_journal_volume(input.spec)) {
+    container["volumeMounts"].push_back(journal_mount(input.spec));
+  }
   return container;
 }
 
 Json master_volumes(const ManifestInput& input, const AgentPods& agents) {
-  return Json::array(
-      {agents.source.volume, secret_volume(master_secret_name(input)), run_volume()});
+  Json volumes =
+      Json::array({agents.source.volume, secret_volume(master_secret_name(input)), run_volume()});
+  if (has_journal_volume(input.spec)) volumes.push_back(journal_volume(input.spec));
+  return volumes;
 }
 
 }  // namespace gangrun::kubernetes::pods

@@ -76,7 +76,7 @@ base::Json relay_container(const AgentPods& agents);
 // The volumes of both.
 base::Json agent_volumes(const ManifestInput& input, const AgentPods& agents);
 // Those of a job's master in a pod, which has a Secret of its own (master_names.h).
-base::Json master_container(const AgentPods& agents);
+base::Json master_container(const ManifestInput& input, const AgentPods& agents);
 base::Json master_volumes(const ManifestInput& input, const AgentPods& agents);
 
 }  // namespace gangrun::kubernetes::pods

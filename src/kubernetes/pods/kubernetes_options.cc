@@ -98,6 +98,30 @@ constexpr FieldRow<JobSpec> kKubernetesRelayFields[] = {
 
 jobfile::FieldRows<JobSpec> kubernetes_relay_fields() { return kKubernetesRelayFields; }
 
+constexpr FieldRow<JobSpec> kKubernetesJournalFields[] = {
+    section_field<&KubernetesOptions::journal, &JournalOptions::claim>({
+        .key = "claim",
+        .about = "Persistent volume claim",
+        .allowed = "the name of a persistent volume claim",
+        .default_words = "none",
+        .schema = R"({"$ref": "#/$defs/object_name"})",
+    }),
+    section_field<&KubernetesOptions::journal, &JournalOptions::volume>({
+        .key = "volume",
+        .about = "One of the job's volumes, instead of a claim",
+        .allowed = "the name of a volume",
+        .default_words = "none",
+    }),
+    section_field<&KubernetesOptions::journal, &JournalOptions::path>({
+        .key = "path",
+        .about = "Folder in it, which is made",
+        .allowed = "a relative path",
+        .default_words = "its root",
+    }),
+};
+
+jobfile::FieldRows<JobSpec> kubernetes_journal_fields() { return kKubernetesJournalFields; }
+
 constexpr FieldRow<JobSpec> kKubernetesFields[] = {
     section_field<&KubernetesOptions::kubeconfig>({
         .key = "kubeconfig",
@@ -316,17 +340,29 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .default_words = "little",
         .schema = R"({"oneOf": [{"$ref": "#/$defs/kubernetes_relay"}, {"type": "null"}]})",
     }),
+    jobfile::map_field<JobSpec, kubernetes_journal_fields>({
+        .key = "journal",
+        .about = "Volume for the records of a detached job's master and its tasks' outputs",
+        .reference =
+            "`{claim, path}` or `{volume, path}`: the persistent volume claim, or one of "
+            "`volumes`, in which the master of a detached job keeps its records and its "
+            "tasks' `outputs`, and the folder in it; [more](kubernetes.md#a-volume-for-the-"
+            "journal)",
+        .default_words = "config maps",
+        .schema = R"({"oneOf": [{"$ref": "#/$defs/kubernetes_journal"}, {"type": "null"}]})",
+    }),
 };
 
 }  // namespace
 
 const jobfile::Section& KubernetesOptions::section() {
-  static const jobfile::Section kSection{
-      .key = kKey,
-      .about = "Settings for Kubernetes",
-      .fields = kKubernetesFields,
-      .parts = {{"master.", kKubernetesMasterFields}, {"relay.", kKubernetesRelayFields}},
-      .make = job::make_options<KubernetesOptions>};
+  static const jobfile::Section kSection{.key = kKey,
+                                         .about = "Settings for Kubernetes",
+                                         .fields = kKubernetesFields,
+                                         .parts = {{"master.", kKubernetesMasterFields},
+                                                   {"relay.", kKubernetesRelayFields},
+                                                   {"journal.", kKubernetesJournalFields}},
+                                         .make = job::make_options<KubernetesOptions>};
   return kSection;
 }
 

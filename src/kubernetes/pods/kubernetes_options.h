@@ -49,6 +49,16 @@ struct MasterOptions {
   friend bool operator==(const MasterOptions&, const MasterOptions&) = default;
 };
 
+// A folder of a volume, in which the master keeps its records and its tasks' outputs; with neither
+// claim nor volume, its records are in config maps (journal_volume.h).
+struct JournalOptions {
+  std::string claim{};   // a persistent volume claim
+  std::string volume{};  // or one of the job's own volumes
+  std::string path{};    // of a folder in it; empty: its root
+
+  friend bool operator==(const JournalOptions&, const JournalOptions&) = default;
+};
+
 // How long it stays after the job's end, for those who ask and fetch.
 inline constexpr std::chrono::hours kMasterKeep{1};
 
@@ -79,6 +89,7 @@ struct KubernetesOptions {
   std::string helper_image;  // of the container that keeps a task's outputs; empty: the task's own
   MasterOptions master;
   job::Resources relay{.vcores = 0};  // memory and vcores of its pod; 0: as much as it needs
+  JournalOptions journal;
 
   static constexpr std::string_view kKey = kKubernetes;
   static const jobfile::Section& section();

@@ -13,6 +13,7 @@
 #include "jobfile/container.h"
 #include "jobfile/plan_json.h"
 #include "jobfile/shipped_files.h"
+#include "kubernetes/pods/journal_volume.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/names.h"
 
@@ -367,6 +368,11 @@ Found check_kubernetes_options(const KubernetesOptions& kubernetes) {
   if (auto found = check_tolerations(kubernetes.tolerations)) return found;
   if (auto found = check_volumes(kubernetes)) return found;
   if (auto found = check_master(kubernetes)) return found;
+  if (auto found = check_object_name(kubernetes.journal.claim, "a persistent volume claim",
+                                     "kubernetes.journal.claim")) {
+    return found;
+  }
+  if (auto found = check_journal(kubernetes)) return found;
   if (auto found = check_image_pulls(kubernetes)) return found;
   if (auto found = check_object_name(kubernetes.priority_class, "a priority class",
                                      "kubernetes.priority_class")) {

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "kubernetes/pods/amounts.h"
+#include "kubernetes/pods/journal_volume.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/names.h"
@@ -40,7 +41,9 @@ constexpr std::chrono::hours kSpareLife{1};
 
 std::string in_mebibytes(std::int64_t mib) { return base::format("{}Mi", mib); }
 
+// Whether outputs are on its node.
 bool keeps_outputs(const job::JobSpec& spec) {
+  if (has_journal_volume(spec)) return false;
   return std::ranges::any_of(spec.tasks, [&spec](const job::TaskSpec& task) {
     const auto outputs = spec.outputs_of(task);
     return outputs && !outputs->empty();

@@ -144,6 +144,22 @@ TEST(MasterOwner, LivesLongerThanTheJobMay) {
   EXPECT_EQ(detached_life(spec), std::chrono::seconds(2 + 300 + 3600));
 }
 
+TEST(MasterPod, MountsTheVolumeThatTheJournalIsIn) {
+  ManifestInput input = job_with_master();
+  edit_kubernetes(input.spec).journal = {.claim = "models", .path = "runs"};
+  const Json owner = owner_of(input);
+  const Json& spec = owner["spec"]["template"]["spec"];
+  EXPECT_EQ(spec["volumes"].back(), (Json{{"name", "gangrun-journal"},
+                                          {"persistentVolumeClaim", {{"claimName", "models"}}}}));
+  EXPECT_EQ(container_in(owner)["volumeMounts"].back(),
+            (Json{{"name", "gangrun-journal"}, {"mountPath", "/gangrun/journal"}}));
+  // Tasks do not see it.
+  const Manifests manifests = Manifests::make(input).value();
+  const Json pod =
+      manifests.pod({"worker", 0}, {.attempt = 1, .environment = {}}, test::wine_owner());
+  EXPECT_THAT(base::dump_json(pod), Not(HasSubstr("gangrun-journal")));
+}
+
 TEST(MasterSecret, IsTheOnlyPlaceOfWhatIsSecret) {
   const ManifestInput input = job_with_master();
   const PodMasterConfig config =

@@ -451,7 +451,7 @@ Json Manifests::master_template() const {
   Json pod = pod_beside(part, {{"restartPolicy", "OnFailure"}},
                         {{"serviceAccountName", part.options().master.service_account},
                          {"automountServiceAccountToken", true}},
-                        kMasterContainer, master_container(*input_.agents));
+                        kMasterContainer, master_container(input_, *input_.agents));
   pod["spec"]["volumes"] = master_volumes(input_, *input_.agents);
   Json metadata = {{"labels", metadata_of(input_, {}, nullptr).at("labels")}};
   metadata["labels"][kMasterLabel] = "1";

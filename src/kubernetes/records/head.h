@@ -75,6 +75,8 @@ struct Head {
   std::optional<job::Address> address{};             // none: the master does not serve yet
   std::map<std::string, int> chains{};               // the number of maps of each
   std::map<std::string, KeptResultEntry> results{};  // by the task's name
+  // The master whose folder on the job's volume has its journal and keys; 0: chains have them.
+  int folder = 0;
   HeadSummary summary{};
   std::string refusal{};       // why a master could not begin
   std::string refusal_code{};  // base::Code's word; empty: not told
@@ -87,7 +89,9 @@ struct Head {
         base::row("version", &Head::version), base::row("job", &Head::job),
         base::late_row("master", &Head::master), base::late_row("pod", &Head::pod_uid),
         base::late_row("pod_name", &Head::pod_name), base::row_or_null("address", &Head::address),
-        GANGRUN_EACH(base::late_row, Head, chains, results, summary, refusal),
+        GANGRUN_EACH(base::late_row, Head, chains, results),
+        base::row_if_set("folder", &Head::folder),
+        GANGRUN_EACH(base::late_row, Head, summary, refusal),
         base::row_if_set("refusal_code", &Head::refusal_code),
         base::row_or_null("stop", &Head::stop), base::row_if_set("end", &Head::end));
   }

@@ -20,6 +20,7 @@ Head full_head() {
   head.address = job::Address{"10.0.0.7", 17403};
   head.chains = {{"journal-000001", 2}, {"keys-000001", 1}};
   head.results = {{"worker-0", {"result-worker-0-2", 123}}};
+  head.folder = 2;
   head.summary = {.name = "wine", .user = "alice", .state = "running", .tasks = 4};
   head.refusal = "no rights";
   head.refusal_code = "permission_denied";
