@@ -78,7 +78,7 @@ constexpr std::string_view kUsage =
     "       gangrun-agent beside agent|inside\n"
     "       gangrun-agent master\n"
     "       gangrun-agent pod --task TASK --attempt N --config FILE --folder FOLDER\n"
-    "                     --hint-port N [--master HOST:PORT]\n"
+    "                     --hint-port N [--master HOST:PORT] [--host HOST --port N]\n"
     "       gangrun-agent copy-to FOLDER VERSION\n"
     "       gangrun-agent pod-master --config FOLDER --run FOLDER\n"
     "       gangrun-agent relay --port N --client-port N --token-file FILE\n"

@@ -34,8 +34,14 @@ std::optional<PodWords> pod_words_from(const std::vector<std::string>& words) {
     if (!address.ok()) return std::nullopt;
     pod.master = *std::move(address);
   }
-  const auto port =
-      job::parse_count(take("--hint-port"), 1, std::numeric_limits<std::uint16_t>::max());
+  constexpr int kMaxPort = std::numeric_limits<std::uint16_t>::max();
+  const std::string host = take("--host");
+  if (const std::string own = take("--port"); !host.empty() || !own.empty()) {
+    const auto number = job::parse_count(own, 1, kMaxPort);
+    if (host.empty() || !number.ok()) return std::nullopt;
+    pod.own = job::Address{host, static_cast<std::uint16_t>(*number)};
+  }
+  const auto port = job::parse_count(take("--hint-port"), 1, kMaxPort);
   if (words.size() % 2 != 0 || !values.empty() || !task.ok() || !attempt.ok() || !port.ok() ||
       pod.config.empty() || pod.folder.empty()) {
     return std::nullopt;
@@ -58,6 +64,10 @@ base::Result<wire::AgentConfig> agent_config_of(const PodWords& words) {
         base::format("{} is not set: the pod has no address", kubernetes::kPodAddressVariable)};
   }
   ::unsetenv(kubernetes::kPodAddressVariable);
+  if (words.own) {
+    config.host = words.own->host;
+    config.wanted_port = words.own->port;
+  }
   config.host_reason.clear();
   config.log_prefix = cluster::log_prefix(words.folder, words.task);
   config.in_pod = true;

@@ -21,11 +21,13 @@ struct PodWords {
   std::string config;                  // the file of the configuration
   std::string folder;                  // that it may write to, and that is its own
   std::optional<job::Address> master;  // the way to it; none: somebody will tell
+  // By which the other tasks are to find this one; none: the pod's address, and any port.
+  std::optional<job::Address> own;
   std::uint16_t hint_port = 0;         // of the loopback interface, where that is told
 };
 
-// `--task worker:3 --attempt 1 --config FILE --folder FOLDER --hint-port N [--master HOST:PORT]`;
-// none: they are not these.
+// `--task worker:3 --attempt 1 --config FILE --folder FOLDER --hint-port N [--master HOST:PORT]
+// [--host HOST --port N]`; none: they are not these.
 std::optional<PodWords> pod_words_from(const std::vector<std::string>& words);
 
 // The agent's configuration there. Its address is the pod's, which a variable has; that is no

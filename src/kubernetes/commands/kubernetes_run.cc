@@ -279,6 +279,7 @@ client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunO
       return show_manifests(*manifests, options, context);
     }
   }
+  if (has_pod_master) context.console.error(pods::way_of_agents(plan->run.spec));
   if (has_pod_master) return run_with_pod_master(std::move(*plan), options, context);
   const auto digests = take_digests(plan->manifests, options, context);
   if (!digests.ok()) return refuse(digests.error());

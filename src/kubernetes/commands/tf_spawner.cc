@@ -1,6 +1,7 @@
 #include "kubernetes/commands/tf_spawner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "jobfile/validate.h"
 #include "jobfile/yaml_json.h"
 #include "kubernetes/pods/names.h"
+#include "kubernetes/pods/where_pods_work.h"
 #include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::commands {
@@ -185,6 +187,8 @@ jobfile::Flags flags_of(const TfSpawnerOptions& options, const std::string& tag,
   flags.fields["vcores"] = {"0"};
   flags.timeouts = options.timeouts;
   flags.tensorboard = options.tensorboard;
+  flags.restarts = options.restarts;
+  if (options.agents) flags.job_fields["kubernetes.agents"] = *options.agents;
   return flags;
 }
 
@@ -277,6 +281,8 @@ Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
   launch.files = {{.path = kScript, .content = files.script}};
   launch.names.pods = pod_names(workers, "");
   launch.names.has_service_per_task = true;
+  // By it users count the workers.
+  launch.names.tasks_label = kAttemptTag;
   launch.names.script_config_map = kScriptConfigMap;
   launch.names.first_port = static_cast<std::uint16_t>(port);
   return launch;
@@ -300,6 +306,7 @@ base::Error in_own_words(base::Error error, const TfSpawnerOptions& options) {
       {"kubernetes.namespace: ", "-n: "},
       {"kubernetes.context: ", "--context: "},
       {"kubernetes.kubeconfig: ", "--kubeconfig: "},
+      {"kubernetes.agents: ", "--agents: "},
       {"--pod-file: ", pod},
       {"--service-file: ", file("--service-file", options.service_file, kServiceFile)},
       {"-e: ", file("-e", options.env_file, "")},
@@ -311,6 +318,19 @@ base::Error in_own_words(base::Error error, const TfSpawnerOptions& options) {
     break;
   }
   return error;
+}
+
+std::string leave_out_agents(job::JobSpec& spec, const std::vector<pods::Right>& missing,
+                             const std::string& name_space) {
+  std::vector<pods::Right> of_agents;
+  std::ranges::copy_if(missing, std::back_inserter(of_agents),
+                       [](const pods::Right& right) { return right.is_for_agents; });
+  if (of_agents.empty()) return {};
+  pods::edit_kubernetes(spec).agents = pods::AgentsBy::kNone;
+  return base::format(
+      "no agents run beside the workers, as in the namespace '{}' you have no right to {}: this "
+      "run is without {}",
+      name_space, pods::words_of(of_agents), pods::what_agents_bring());
 }
 
 void take_names_of_its_own(KubernetesLaunch& launch, const std::string& tag) {

@@ -131,7 +131,8 @@ Json joining_container(const AgentPods& agents, const std::vector<JoinedFile>& f
   return container;
 }
 
-Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt) {
+Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt,
+                     const std::optional<job::Address>& own) {
   std::vector<std::string> arguments = {"pod",
                                         "--task",
                                         job::to_string(task),
@@ -146,6 +147,10 @@ Json agent_container(const AgentPods& agents, const job::TaskId& task, int attem
   if (agents.master) {
     arguments.emplace_back("--master");
     arguments.push_back(job::to_string(*agents.master));
+  }
+  if (own) {
+    arguments.insert(arguments.end(),
+                     {"--host", own->host, "--port", base::format("{}", own->port)});
   }
   return with_agent(agents.source.task, arguments);
 }

@@ -67,7 +67,9 @@ base::Json agent_secret(const ManifestInput& input, const AgentPods& agents, con
 base::Json joining_container(const AgentPods& agents, const std::vector<JoinedFile>& files,
                              base::Json mounts);
 // The container's part of the task's pod: its command, the variables for the agent, its mounts.
-base::Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt);
+// `own`: by which the other tasks know this one; none: the agent sees to it.
+base::Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt,
+                           const std::optional<job::Address>& own);
 // The relay's, which may have an image of its own.
 base::Json relay_container(const AgentPods& agents);
 // The volumes of both.
