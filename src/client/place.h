@@ -85,8 +85,6 @@ struct JobStart {
   // A better error where a flag of the place means something else to the user, or the same one,
   // wherever the job would run. Null: there is no such flag.
   std::function<base::Error(const base::Error& error, const RunOptions& options)> explain{};
-  // The command that shows a job which was started with --detach.
-  std::string_view following_command = "attach";
 };
 
 // A job as the commands name it to its place: by its id alone where the place keeps its jobs

@@ -12,7 +12,6 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/strings.h"
-#include "client/place.h"
 #include "client/prepare.h"
 #include "client/sites.h"
 #include "host/job_folder.h"
@@ -306,10 +305,8 @@ ExitStatus leave_submitted(const std::string& id, const base::Json& json, const 
   }
   context.console.out(id + "\n");
   if (!options.display.quiet) {
-    const Place* place = context.places.find(spec.on);
-    const std::string_view command = place == nullptr ? "attach" : place->launch.following_command;
-    context.console.err(base::format(
-        "gangrun: the job runs in the background; gangrun {} {} shows it\n", command, id));
+    context.console.err(
+        base::format("gangrun: the job runs in the background; gangrun attach {} shows it\n", id));
   }
   return ExitStatus::kSuccess;
 }

@@ -26,6 +26,12 @@ def documented_rights():
     return role["rules"]
 
 
+def documented_master_rights():
+    """The rules of the role that the guide gives to the account of a detached job's master."""
+    (text,) = re.findall(r"```yaml\n# Of the service account that `master` names\.\n(apiVersion: rbac.*?)```", GUIDE.read_text(), re.S)
+    return yaml.safe_load(text)["rules"]
+
+
 class PodJobs:
     """What a user does with jobs: in a folder of their own, in the namespace of `kubectl`."""
 

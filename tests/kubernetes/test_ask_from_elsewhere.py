@@ -3,18 +3,10 @@
 import json
 
 import pytest
-from kubernetes.jobs import PodJobs
+from kubernetes.jobs import PodJobs, documented_master_rights
 from kubernetes.opening import fetch
 from waiting import wait_until
 
-# What the account of a master needs; `gangrun run --detach` prints it as a Role.
-MASTER_RULES = [
-    {"apiGroups": [""], "resources": ["pods"], "verbs": ["create", "get", "list", "watch", "delete"]},
-    {"apiGroups": [""], "resources": ["events"], "verbs": ["list"]},
-    {"apiGroups": [""], "resources": ["secrets"], "verbs": ["create", "delete"]},
-    {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create", "get", "update", "patch", "delete"]},
-    {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["get", "patch"]},
-]
 # Says what it is, leaves an output and a page, and goes on until it is told to end.
 WORK = """
 echo "rank $RANK of $WORLD_SIZE"
@@ -28,7 +20,7 @@ tail -f /dev/null & wait
 
 @pytest.fixture
 def here(jobs):
-    jobs.make_account("leader", MASTER_RULES)
+    jobs.make_account("leader", documented_master_rights())
     return jobs
 
 
@@ -139,5 +131,19 @@ def test_who_may_not_read_secrets_sees_the_state_alone(here, elsewhere):
     for order in (("logs", job), ("kill", job), ("exec", job, "worker:0", "--", "true")):
         refused = elsewhere.order(*order)
         assert refused.returncode != 0 and "get secrets" in refused.stderr, (order, refused.stderr)
+    assert here.order("kill", job).returncode == 0
+    assert here.order("wait", job).returncode == 5
+
+
+def test_another_cluster_is_not_taken_for_its_own(here):
+    job = detach(here, "sh", "-c", "tail -f /dev/null")
+    config = json.loads(here.kubectl.run("config", "view", "--raw", "--flatten", "-o", "json").stdout)
+    config["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:9"
+    other = {"KUBECONFIG": str(here.write("other.yaml", json.dumps(config)))}
+    for order in ("status", "kill"):
+        refused = here.order(order, job, env=other)
+        assert refused.returncode == 7 and "https://127.0.0.1:9" in refused.stderr, refused
+    shown = here.order("ps", "--json", env=other)
+    assert shown.returncode == 0 and [each["id"] for each in json.loads(shown.stdout)] == [job], shown
     assert here.order("kill", job).returncode == 0
     assert here.order("wait", job).returncode == 5

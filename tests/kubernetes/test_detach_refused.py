@@ -1,4 +1,4 @@
-"""A detached job with agents needs a service account for its master: what is told to who has none, and that it helps."""
+"""A detached job needs agents, and a service account for its master: what is told to who has none, and that it helps."""
 
 import json
 
@@ -51,3 +51,10 @@ def test_an_account_without_rights_is_refused_before_anything_is_made(jobs):
     done = jobs.order("run", "--detach", job_file(jobs, service_account=account))
     assert done.returncode == 0, done.stderr
     assert jobs.order("kill", done.stdout.strip()).returncode == 0
+
+
+def test_a_job_without_agents_is_refused(jobs):
+    done = jobs.run("--detach", "--agents", "none", "-r", "worker:1", "--", "true")
+    assert done.returncode == 2, done
+    assert "kubernetes.agents: none is not allowed with --detach" in done.stderr and "allowed: config_maps, image" in done.stderr, done
+    assert jobs.left() == []

@@ -1,42 +1,44 @@
-"""A detached job with agents: its master is a pod, and may die."""
+"""A detached job: its master is a pod, and may die."""
 
 import json
 import os
 import signal
 
 import pytest
+from kubernetes.jobs import documented_master_rights
 from kubernetes.pod_faults import link_of, processes_of_pods
 from waiting import wait_until
 
 BUSYBOX = "localhost/busybox:1"
 ACCOUNT = "leader"
-RULES = [
-    {"apiGroups": [""], "resources": ["pods"], "verbs": ["create", "get", "list", "watch", "delete"]},
-    {"apiGroups": [""], "resources": ["events"], "verbs": ["list"]},
-    {"apiGroups": [""], "resources": ["secrets"], "verbs": ["create", "delete"]},
-    {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create", "get", "update", "patch", "delete"]},
-    {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["get", "patch"]},
-]
 # Goes on until the test ends it, and says when it began.
 WORK = "echo run $GANGRUN_RESTARTS of $GANGRUN_TASK_INDEX; trap 'exit 0' TERM; tail -f /dev/null & wait"
+IGNORES = "trap '' TERM; echo here; tail -f /dev/null"
+# One fails at once, the other goes on.
+ONE_FAILS = f"if [ $GANGRUN_TASK_INDEX = 1 ]; then echo 'ValueError: this one' >&2; exit 7; fi; {WORK}"
 FAILS_ONCE = "echo run $GANGRUN_RESTARTS of $GANGRUN_TASK_INDEX; [ $GANGRUN_RESTARTS -gt 0 ] || exit 3"
 
 
 @pytest.fixture
 def led(jobs):
     jobs.image = BUSYBOX
-    jobs.make_account(ACCOUNT, RULES)
+    jobs.make_account(ACCOUNT, documented_master_rights())
     return jobs
 
 
-def detach(jobs, line, keep="5s", **fields):
+def write_job(jobs, line, keep="5s", **fields):
     jobs.write("job.yaml", json.dumps({
         "name": "wine", "on": "kubernetes", "image": BUSYBOX, "command": ["sh", "-c", line],
         "tasks": {"worker": {"instances": 2, "memory": "32m"}},
         "kubernetes": {"namespace": jobs.kubectl.namespace, "agents": "config_maps",
                        "master": {"service_account": ACCOUNT, "keep": keep}}, **fields}))
+
+
+def detach(jobs, line, **fields):
+    write_job(jobs, line, **fields)
     done = jobs.order("run", "--detach", "job.yaml")
     assert done.returncode == 0, done.stderr
+    assert "gangrun attach" in done.stderr
     return done.stdout.strip()
 
 
@@ -134,3 +136,56 @@ def test_outputs_are_kept_until_they_are_fetched(led):
     assert [(led.folder / f"here/worker-{i}/model/step").read_text() for i in (0, 1)] == ["0\n", "1\n"]
     assert head(led)["summary"]["kept_until"] > head(led)["summary"]["ended"]
     assert led.order("rm", "--yes", job).returncode == 0
+
+
+# A second wish, to end at once, comes while the tasks still have the time that the first one gave them.
+@pytest.mark.parametrize("wishes", [["--now"], [None, "--now"]], ids=["at once", "at once after all"])
+def test_it_is_ended_at_once(led, wishes):
+    job = detach(led, IGNORES, timeouts={"stop": "10m"})
+    led.wait_for_running(2, job)
+    wait_until(lambda: len(led.lines(job)) == 2, "the lines of both", pause_s=0.2)
+    for wish in wishes:
+        assert led.order("kill", *filter(None, [wish]), job).returncode == 0
+        if wish is None:
+            led.wait_for_state("stopping", job=job)
+    waited = led.order("wait", job, limit=60)
+    assert waited.returncode == 5, waited.stdout + waited.stderr
+    wait_until(lambda: tasks_pods(led) == {}, "the end of the tasks' pods", 60, pause_s=0.2)
+
+
+def test_the_first_failure_ends_it_and_is_told(led):
+    job = detach(led, ONE_FAILS)
+    waited = led.order("wait", job, "--json")
+    assert waited.returncode == 1, waited.stdout + waited.stderr
+    status = json.loads(waited.stdout)
+    assert "worker:1" in status["cause"]["sentence"] and "exited with status 7" in status["cause"]["sentence"]
+    assert status["cause"]["last_lines"] == ["ValueError: this one"]
+    assert {task["task"]: task["state"] for task in status["tasks"]} == {"worker:0": "stopped", "worker:1": "failed"}
+
+
+def test_why_it_waits(led):
+    job = detach(led, "true", tasks={"worker": {"instances": 1, "memory": "900g"}})
+    wait_until(lambda: "Insufficient memory" in led.order("why", job).stdout, lambda: led.order("why", job).stdout, 60)
+    assert led.status(job)["state"] == "allocating"
+    end(led, job)
+
+
+def test_its_time_limit_ends_it(led):
+    job = detach(led, WORK, timeouts={"job": "8s", "stop": "1s"})
+    waited = led.order("wait", job, "--json")
+    assert waited.returncode == 1, waited.stdout + waited.stderr
+    assert "(timeouts.job)" in json.loads(waited.stdout)["cause"]["sentence"]
+    wait_until(lambda: tasks_pods(led) == {}, "the end of the tasks' pods", 60, pause_s=0.2)
+    assert led.order("rm", "--yes", job).returncode == 0
+    wait_until(lambda: led.left() == [], lambda: f"the end of {led.left()}", 60, pause_s=0.5)
+
+
+def test_what_cannot_be_made_leaves_nothing(led):
+    led.kubectl.apply({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "none"}, "spec": {"hard": {"services": "0"}}})
+    wait_until(lambda: led.kubectl.json("get", "quota", "none")["status"].get("hard"), "the quota", pause_s=0.2)
+    write_job(led, WORK)
+    done = led.order("run", "--detach", "job.yaml")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "quota" in done.stderr
+    assert led.left() == []
+    assert led.order("status", "last").returncode != 0

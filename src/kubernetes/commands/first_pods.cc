@@ -10,6 +10,9 @@
 
 namespace gangrun::kubernetes::commands {
 
+namespace {
+
+// Known before any of them runs.
 job::ClusterSpec first_cluster_spec(const pods::Manifests& manifests) {
   job::ClusterSpec cluster;
   cluster.generation = 1;
@@ -21,6 +24,8 @@ job::ClusterSpec first_cluster_spec(const pods::Manifests& manifests) {
   }
   return cluster;
 }
+
+}  // namespace
 
 base::Result<std::vector<base::Json>> first_pods(const pods::Manifests& manifests,
                                                  const pods::Owner& owner) {

@@ -15,9 +15,6 @@ namespace gangrun::kubernetes::commands {
 base::Result<std::vector<base::Json>> first_pods(const pods::Manifests& manifests,
                                                  const pods::Owner& owner);
 
-// The cluster spec that they are given: known before any of them runs.
-job::ClusterSpec first_cluster_spec(const pods::Manifests& manifests);
-
 // Has the API server check the job's pods as it would if they were made, strictly, and makes none:
 // one of each task type, with the defaults and admission of the cluster. kInvalidArgument: the
 // server takes none like it; all other errors: it has not checked it.

@@ -18,9 +18,9 @@
 #include "host/ending_signals.h"
 #include "kubernetes/commands/cluster_way.h"
 #include "kubernetes/commands/jobs_in_cluster.h"
-#include "kubernetes/commands/kubernetes_site.h"
 #include "kubernetes/commands/pod_master_job.h"
 #include "kubernetes/commands/pod_way.h"
+#include "kubernetes/commands/unled_jobs.h"
 
 namespace gangrun::kubernetes::commands {
 
@@ -94,10 +94,10 @@ class KubernetesJobs final : public client::Jobs {
   [[nodiscard]] std::unique_ptr<cluster::Site> with_own(
       const std::string& home, const client::Context& context,
       std::unique_ptr<cluster::Site> others) const override {
-    auto led_by_none = std::make_unique<KubernetesSite>(home, context, std::move(others));
+    auto jobs = std::make_unique<UnledJobs>(home, std::move(others));
     auto here = jobs_here(context);
-    if (!here.ok()) return led_by_none;
-    return std::make_unique<RecordedJobs>(*std::move(here), std::move(led_by_none));
+    if (!here.ok()) return jobs;
+    return std::make_unique<RecordedJobs>(*std::move(here), std::move(jobs));
   }
   [[nodiscard]] Result<std::unique_ptr<client::TaskWay>> way(
       const client::WayInput& input) const override {

@@ -6,7 +6,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
-#include "kubernetes/commands/detached_agents.h"
+#include "kubernetes/commands/detached_job.h"
 #include "kubernetes/commands/kubernetes_doctor.h"
 #include "kubernetes/commands/kubernetes_jobs.h"
 #include "kubernetes/commands/kubernetes_run.h"
@@ -59,9 +59,7 @@ client::Place kubernetes_place() {
           .launch = {.run = run,
                      .why_no_hosting_flags = "pods do not connect to the master",
                      .check = check_detached,
-                     .explain = told_of_tasks,
-                     // Also where nobody leads a detached job.
-                     .following_command = "logs -f"},
+                     .explain = told_of_tasks},
           .jobs = kubernetes_jobs(),
           .doctor = kubernetes_doctor};
 }

@@ -23,8 +23,7 @@
 #include "jobfile/yaml_json.h"
 #include "kubernetes/client.h"
 #include "kubernetes/commands/checked_maps.h"
-#include "kubernetes/commands/detached_agents.h"
-#include "kubernetes/commands/detached_pods.h"
+#include "kubernetes/commands/detached_job.h"
 #include "kubernetes/commands/first_pods.h"
 #include "kubernetes/commands/kubernetes_access.h"
 #include "kubernetes/commands/pods_backend.h"
@@ -62,10 +61,9 @@ void hide_values(Json& secret) {
 // All objects of the job as they are made, but for what the API server gives (the owner's uid) and
 // what is nobody's to see.
 Result<std::vector<Json>> made_objects(const pods::Manifests& manifests, bool is_detached) {
+  if (is_detached) return detached_objects(manifests);
   const pods::Owner nobody;
-  if (is_detached && manifests.input().agents) return detached_objects(manifests);
-  std::vector<Json> all = {
-      manifests.owner(is_detached ? detached_lease(manifests.input().spec) : pods::kClientLease)};
+  std::vector<Json> all = {manifests.owner(pods::kClientLease)};
   for (Json& object : manifests.objects(nobody)) all.push_back(std::move(object));
   GANGRUN_ASSIGN(std::vector<Json> pods, first_pods(manifests, nobody));
   std::move(pods.begin(), pods.end(), std::back_inserter(all));
@@ -156,7 +154,7 @@ void tell_of_pods(const pods::Manifests& manifests, const client::RunOptions& op
   if (!files.empty()) context.console.error(files);
   if (manifests.input().agents) return;
   context.console.error(pods::what_pods_lack());
-  const std::string begin = options.detach ? "" : pods::when_pods_begin(manifests);
+  const std::string begin = pods::when_pods_begin(manifests);
   if (!begin.empty()) context.console.error(begin);
 }
 
@@ -251,8 +249,7 @@ client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunO
   launch.fetched = std::move(files->fetched);
   auto plan = plan_of(std::move(launch), options, context);
   if (!plan.ok()) return refuse(plan.error());
-  const bool has_pod_master = options.detach && pods::has_agents(plan->run.spec);
-  if (has_pod_master) {
+  if (options.detach) {
     const auto named = check_master_account(plan->run.spec, plan->access.name_space, context);
     if (!named.ok()) return refuse(named.error());
     if (plan->manifests.fetched) {
@@ -279,11 +276,12 @@ client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunO
       return show_manifests(*manifests, options, context);
     }
   }
-  if (has_pod_master) context.console.error(pods::way_of_agents(plan->run.spec));
-  if (has_pod_master) return run_with_pod_master(std::move(*plan), options, context);
+  if (options.detach) {
+    context.console.error(pods::way_of_agents(plan->run.spec));
+    return run_with_pod_master(std::move(*plan), options, context);
+  }
   const auto digests = take_digests(plan->manifests, options, context);
   if (!digests.ok()) return refuse(digests.error());
-  if (options.detach) return run_detached_pods(std::move(*plan), options, context);
   plan->run.backend = std::make_unique<PodsBackend>(std::move(plan->access),
                                                     std::move(plan->manifests), plan->run.home);
   return client::run_job(std::move(plan->run), options, context);

@@ -59,7 +59,7 @@ constexpr FieldRow<JobSpec> kKubernetesMasterFields[] = {
         .key = "service_account",
         .about = "Service account of the job's master",
         .allowed = "the name of a service account",
-        .default_words = "none; a detached job with agents needs one",
+        .default_words = "none; a detached job needs one",
         .schema = R"({"$ref": "#/$defs/object_name"})",
     }),
     section_field<&KubernetesOptions::master, &MasterOptions::resources,
@@ -290,7 +290,7 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .key = "master",
         .about = "Pod of a detached job's master",
         .reference = "`{service_account, memory, vcores, keep}` of the pod that leads a detached "
-                     "job with agents: the account with which it makes the tasks' pods, what it "
+                     "job: the account with which it makes the tasks' pods, what it "
                      "may use, and how long it stays after the end for `fetch` and `logs`, at most "
                      "7 days",
         .default_words = "no account; memory by the number of tasks, `keep: 1h`",

@@ -32,6 +32,10 @@ constexpr const char* kDisk = "ephemeral-storage";
 constexpr std::chrono::seconds kMasterGrace{10};
 // How long its node may be silent before another one is made elsewhere.
 constexpr std::chrono::seconds kMasterNodeLoss{15};
+// The life of a job that has no limit of its own.
+constexpr std::chrono::hours kUsualLife{7 * 24};
+// How much longer a job is kept that its master does not end by itself.
+constexpr std::chrono::hours kSpareLife{1};
 
 std::string in_mebibytes(std::int64_t mib) { return base::format("{}Mi", mib); }
 
@@ -89,6 +93,12 @@ Json master_owner(const Manifests& manifests, std::chrono::seconds lease) {
                     {"tolerations", brief_losses()}}}});
   job["spec"]["template"] = std::move(pod);
   return job;
+}
+
+std::chrono::seconds detached_life(const job::JobSpec& spec) {
+  const std::chrono::milliseconds limit = spec.timeouts.job;
+  const std::chrono::milliseconds life = limit.count() == 0 ? kUsualLife : limit;
+  return std::chrono::ceil<std::chrono::seconds>(life + master_keep(spec) + kSpareLife);
 }
 
 Json switch_on(std::int64_t deadline_seconds) {

@@ -9,8 +9,7 @@
 #include "kubernetes/pods/master_config.h"
 #include "kubernetes/pods/owner.h"
 
-// A detached job with agents has its master in a pod, which the Job that owns all of it keeps
-// alive. Pure.
+// A detached job has its master in a pod, which the Job that owns all of it keeps alive. Pure.
 namespace gangrun::kubernetes::pods {
 
 // How long all of a job is kept after its end, for who asks what became of it.
@@ -19,6 +18,9 @@ inline constexpr std::chrono::hours kKeptAfterEnd{24};
 // The Job with the master's pod as its template. It makes none (parallelism 0) until it is switched
 // on, and goes with all that it owns at the end of `lease`. `manifests` has agents.
 base::Json master_owner(const Manifests& manifests, std::chrono::seconds lease);
+// How long the cluster keeps all of a job from its start on, whatever becomes of its masters: its
+// time limit, or a week, and the time that its end takes.
+std::chrono::seconds detached_life(const job::JobSpec& spec);
 // The merge patch by which the pod is made. The deadline counts from the Job's start.
 base::Json switch_on(std::int64_t deadline_seconds);
 // The Secret with all that the master must know, by the keys of master_names.h.

@@ -125,6 +125,15 @@ TEST(MasterPod, HasTheImageThatBringsTheAgent) {
   EXPECT_FALSE(owner["spec"]["template"]["spec"].contains("initContainers"));
 }
 
+// A job that no master ends is gone some time after its limit.
+TEST(MasterOwner, LivesLongerThanTheJobMay) {
+  job::JobSpec spec = job_with_master().spec;
+  EXPECT_EQ(detached_life(spec), std::chrono::hours(7 * 24 + 2));
+  spec.timeouts.job = std::chrono::milliseconds(1500);
+  edit_kubernetes(spec).master.keep = std::chrono::minutes(5);
+  EXPECT_EQ(detached_life(spec), std::chrono::seconds(2 + 300 + 3600));
+}
+
 TEST(MasterSecret, IsTheOnlyPlaceOfWhatIsSecret) {
   const ManifestInput input = job_with_master();
   const PodMasterConfig config =

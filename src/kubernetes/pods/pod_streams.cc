@@ -45,7 +45,6 @@ void PodStreams::read(const job::TaskId& task, const std::string& uid, bool foll
   request.container = manifests_.container_of(task);
   request.follow = follow;
   request.since = stream.filter.begin();
-  if (!request.since) request.since = begin_;
   const int reading = stream.reading;
   kubernetes::LogCallbacks callbacks;
   callbacks.on_line = [this, task, reading](std::string_view time, std::string_view text) {

@@ -49,8 +49,6 @@ class PodStreams {
   PodStreams(net::EventLoop& loop, kubernetes::Client& client, const Manifests& manifests,
              Callbacks callbacks);
 
-  // Logs that are read from the beginning are read from this time on only, to the second.
-  void begin_at(base::WallTime time) { begin_ = base::to_iso8601(time); }
   // Reads on; of another pod (`uid`) from its beginning. Replaces what reads the task's log now.
   void read(const job::TaskId& task, const std::string& uid, bool follow);
   void drop(const job::TaskId& task);
@@ -70,7 +68,6 @@ class PodStreams {
   const Manifests& manifests_;
   Callbacks callbacks_;
   std::map<job::TaskId, Stream> streams_;
-  std::optional<std::string> begin_;
   int last_reading_ = 0;
 };
 

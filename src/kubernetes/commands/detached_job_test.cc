@@ -1,4 +1,4 @@
-#include "kubernetes/commands/detached_agents.h"
+#include "kubernetes/commands/detached_job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ pods::ManifestInput led_job() {
   return input;
 }
 
-TEST(DetachedAgents, MayHaveWhatAMasterDoes) {
+TEST(DetachedJob, MayHaveWhatAMasterDoes) {
   client::RunOptions options;
   options.detach = true;
   job::JobSpec spec = led_job().spec;
@@ -41,15 +41,25 @@ TEST(DetachedAgents, MayHaveWhatAMasterDoes) {
               StartsWith("zookeeper is not allowed with --detach on kubernetes"));
   options.detach = false;
   EXPECT_TRUE(check_detached(options, spec).ok());
-  options.detach = true;
-  spec.zookeeper.reset();
+}
+
+TEST(DetachedJob, NeedsAgents) {
+  client::RunOptions options;
+  job::JobSpec spec = led_job().spec;
   pods::edit_kubernetes(spec).agents = pods::AgentsBy::kNone;
-  EXPECT_THAT(check_detached(options, spec).error().message,
-              HasSubstr("timeouts.hold: 7.0 s is not"));
+  EXPECT_TRUE(check_detached(options, spec).ok());
+  options.detach = true;
+  const auto refused = check_detached(options, spec);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, base::Code::kInvalidArgument);
+  EXPECT_EQ(refused.error().message,
+            "kubernetes.agents: none is not allowed with --detach, where a pod leads the job "
+            "through the agents beside its commands; allowed: config_maps, image, or the same job "
+            "without --detach");
 }
 
 // The error is bad input, and what helps can be piped into kubectl.
-TEST(DetachedAgents, NeedAnAccountForTheirMaster) {
+TEST(DetachedJob, NeedsAnAccountForItsMaster) {
   client::TestContext test;
   job::JobSpec spec = led_job().spec;
   EXPECT_TRUE(check_master_account(spec, "lab", test.context()).ok());
@@ -63,7 +73,7 @@ TEST(DetachedAgents, NeedAnAccountForTheirMaster) {
   EXPECT_THAT(test.err(), HasSubstr("kind: RoleBinding\n"));
 }
 
-TEST(DetachedAgents, AreMadeOfAnOwnerWithAMasterAndItsRecords) {
+TEST(DetachedJob, IsMadeOfAnOwnerWithAMasterAndItsRecords) {
   const auto manifests = pods::Manifests::make(led_job());
   ASSERT_TRUE(manifests.ok()) << manifests.error().message;
   const auto objects = detached_objects(*manifests);

@@ -8,16 +8,22 @@
 #include "client/context.h"
 #include "client/exit_status.h"
 #include "client/run_options.h"
+#include "client/run_session.h"
 #include "job/spec.h"
-#include "kubernetes/commands/detached_pods.h"
+#include "kubernetes/access.h"
 #include "kubernetes/pods/manifests.h"
 
-// A detached job whose master is a pod.
+// A detached job: its master is a pod.
 namespace gangrun::kubernetes::commands {
 
-// Refuses what such a job cannot have: kInvalidArgument names it.
-base::Result<> check_detached_agents(const job::JobSpec& spec);
-// The check of a job that is to be detached, by whoever leads it then: its master's pod, or nobody.
+// A job as it is started: its cluster, and what is made but for the job's id.
+struct PodsPlan {
+  client::RunPlan run;
+  kubernetes::Access access{};
+  pods::ManifestInput manifests{};
+};
+
+// Refuses what a job that is to be detached cannot have: kInvalidArgument names it.
 base::Result<> check_detached(const client::RunOptions& options, const job::JobSpec& spec);
 
 // A job that names no account for its master: kInvalidArgument, after a Role for one was told.

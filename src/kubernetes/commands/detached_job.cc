@@ -1,4 +1,4 @@
-#include "kubernetes/commands/detached_agents.h"
+#include "kubernetes/commands/detached_job.h"
 
 #include <algorithm>
 #include <iterator>
@@ -48,8 +48,6 @@ constexpr std::chrono::seconds kReviewLimit(15);
 constexpr std::chrono::minutes kObjectsLimit(5);
 // How long the master's pod may take until it leads, at most.
 constexpr std::chrono::minutes kMasterLimit(10);
-// How long the cluster keeps a job that its master does not end by itself.
-constexpr std::chrono::hours kSpareLife(1);
 // An image that cannot be pulled, or a program that fails each time, may pass for so long.
 constexpr std::chrono::seconds kTroubleLimit(60);
 // A start that takes longer is told of.
@@ -251,8 +249,6 @@ Result<> Handing::hand_over() {
 Result<> Handing::make() {
   bool is_made = false;
   Result<> made;
-  const auto life = std::chrono::ceil<std::chrono::seconds>(
-      detached_lease(plan_.spec) + pods::master_keep(plan_.spec) + kSpareLife);
   making_ = std::make_unique<JobMaking>(
       loop_, *logger_, *client_,
       JobMaking::Plan{.manifests = *manifests_,
@@ -260,7 +256,7 @@ Result<> Handing::make() {
                       .records = [this](const pods::Owner& owner) { return records_for(owner); },
                       .lease = pods::kClientLease,
                       .renewal = pods::kLeaseRenewal,
-                      .life = life,
+                      .life = pods::detached_life(plan_.spec),
                       .checked_maps = checked_maps_},
       JobMaking::Callbacks{.on_owner =
                                [&](const pods::Owner& owner) {
@@ -389,16 +385,18 @@ void tell_role(const job::JobSpec& spec, const std::string& name_space, const st
 
 }  // namespace
 
-Result<> check_detached_agents(const job::JobSpec& spec) {
+Result<> check_detached(const client::RunOptions& options, const job::JobSpec& spec) {
+  if (!options.detach) return {};
+  if (!pods::has_agents(spec)) {
+    return base::invalid_argument(
+        "kubernetes.agents: none is not allowed with --detach, where a pod leads the job through "
+        "the agents beside its commands; allowed: config_maps, image, or the same job without "
+        "--detach");
+  }
   if (!spec.zookeeper) return {};
   return base::invalid_argument(
       "zookeeper is not allowed with --detach on kubernetes, where the job's master does not "
       "mirror it yet; allowed: none, or the same job without --detach");
-}
-
-Result<> check_detached(const client::RunOptions& options, const job::JobSpec& spec) {
-  if (!options.detach) return {};
-  return pods::has_agents(spec) ? check_detached_agents(spec) : check_detached_pods(spec);
 }
 
 Result<> check_master_account(const job::JobSpec& spec, const std::string& name_space,
