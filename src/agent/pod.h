@@ -21,7 +21,7 @@ struct PodWords {
   std::string config;                  // the file of the configuration
   std::string folder;                  // that it may write to, and that is its own
   std::optional<job::Address> master;  // the way to it; none: somebody will tell
-  // By which the other tasks are to find this one; none: the pod's address, and any port.
+  // The place at which the other tasks are to find this one; none: the pod's address, and any port.
   std::optional<job::Address> own;
   std::uint16_t hint_port = 0;         // of the loopback interface, where that is told
 };

@@ -60,7 +60,7 @@ TEST(GangSchedulingOf, RefusesWhatIsNotThere) {
 
 class Asked final : public kubernetes::Activity {};
 
-// An API server that has all that it is asked for, and refuses some rights.
+// An API server that has all that is requested, and refuses some rights.
 class Reviewer final : public kubernetes::IdleClient {
  public:
   Reviewer(net::EventLoop& loop, std::vector<pods::Right> refused)

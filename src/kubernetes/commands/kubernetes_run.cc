@@ -118,6 +118,7 @@ Result<PodsPlan> plan_of(KubernetesLaunch launch, const client::RunOptions& opti
   // For commands that look for the job later, from elsewhere.
   pods::KubernetesOptions& where = pods::edit_kubernetes(plan.spec);
   where.name_space = access.name_space;
+  where.agents = pods::agents_by(plan.spec);
   if (!where.kubeconfig.empty())
     where.kubeconfig = client::in_folder(context.folder, where.kubeconfig);
   plan.spec = pods::with_time_for_pods(std::move(plan.spec));
@@ -276,10 +277,7 @@ client::ExitStatus run_on_kubernetes(KubernetesLaunch launch, const client::RunO
       return show_manifests(*manifests, options, context);
     }
   }
-  if (options.detach) {
-    context.console.error(pods::way_of_agents(plan->run.spec));
-    return run_with_pod_master(std::move(*plan), options, context);
-  }
+  if (options.detach) return run_with_pod_master(std::move(*plan), options, context);
   const auto digests = take_digests(plan->manifests, options, context);
   if (!digests.ok()) return refuse(digests.error());
   plan->run.backend = std::make_unique<PodsBackend>(std::move(plan->access),

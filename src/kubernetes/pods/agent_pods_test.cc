@@ -110,7 +110,8 @@ TEST(AgentPods, ShowTheirTasksVariablesToWhoHasNamesForThem) {
   }
   std::vector<std::string> secrets;
   for (const Json& object : Manifests::make(input).value().objects(test::wine_owner())) {
-    if (object.at("kind") == "Secret") secrets.push_back(object.at("metadata").at("name"));
+    if (object.at("kind") != "Secret") continue;
+    secrets.push_back(object.at("metadata").at("name").get<std::string>());
   }
   EXPECT_EQ(secrets, (std::vector<std::string>{"wine-20260131-120000-3fa1-agent",
                                                "wine-20260131-120000-3fa1-secrets"}));

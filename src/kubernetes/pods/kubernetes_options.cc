@@ -252,7 +252,7 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .key = "agents",
         .about = "How agents of gangrun come into the pods",
         .flag = one_value("--agents", "",
-                          "How agents come into the pods, one beside each command (config_maps)"),
+                          "How agents come into the pods, to run each command (config_maps)"),
         .reference =
             "how agents come into the pods, one beside each task's command: `config_maps` (of the "
             "namespace; nothing is installed, and no image needs anything), `image` (a container "

@@ -90,11 +90,17 @@ inline const KubernetesOptions& kubernetes_of(const job::JobSpec& job) {
 }
 // A task type whose image, or pod, alone knows what it runs; null: each has a command of its own.
 const job::TaskSpec* without_command(const job::JobSpec& job);
-// What the job says of its agents. If it says nothing, they come by the image that is named for
-// them, else by the default; but an agent runs a command that it knows, and where a task type has
-// none, there are no agents.
+// The way that the job names for its agents. If it names none, they come by the image that is named
+// for them, else by the default; but an agent runs a command that it knows, and where a task type
+// has none, there are no agents.
 AgentsBy agents_by(const job::JobSpec& job);
 inline bool has_agents(const job::JobSpec& job) { return agents_by(job) != AgentsBy::kNone; }
+// The same for a job that somebody has started. Its spec names the way, but for versions in which
+// there were no agents unless they were named, or an image for them.
+inline bool was_started_with_agents(const job::JobSpec& job) {
+  const KubernetesOptions& own = kubernetes_of(job);
+  return own.agents ? *own.agents != AgentsBy::kNone : !own.agent_image.empty();
+}
 inline std::chrono::milliseconds master_keep(const job::JobSpec& job) {
   return kubernetes_of(job).master.keep.value_or(kMasterKeep);
 }

@@ -14,7 +14,7 @@ std::string where_pods_work(const Manifests& manifests);
 
 // The things that a task has elsewhere and not in a pod without an agent.
 std::string what_pods_lack();
-// What a job without agents is without; the end of a sentence.
+// The things that a job without agents is without; the end of a sentence.
 std::string_view what_agents_bring();
 // How agents come into them, and why so.
 std::string way_of_agents(const job::JobSpec& spec);
