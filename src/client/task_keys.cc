@@ -50,7 +50,7 @@ Result<std::string> agent_address(const Context& context) {
           ? base::format("{} is not set: this command works inside a task of gangrun",
                          kKeysVariable)
           : base::format("{} is not set: this task has no agent that could be asked (on "
-                         "Kubernetes none has)",
+                         "Kubernetes: kubernetes.agents is none)",
                          kKeysVariable)};
 }
 
