@@ -213,7 +213,8 @@ def test_the_end_of_a_detached_job_ends_nothing_of_others(pod_jobs, at_once):
 
 def test_open_does_not_lead_to_a_strangers_pod(pod_jobs):
     serve = "import http.server, sys; http.server.test(http.server.SimpleHTTPRequestHandler, port=2222, bind='127.0.0.1')"
-    with pod_jobs.running(*WITHOUT_AGENTS, "-r", "worker:1", "--timeout", "stop=1s", "--", "sh", "-c", f'mkdir /tmp/x; cd /tmp/x; echo own > whose; exec python3 -c "{serve}"'):
+    own = f'mkdir /tmp/x; cd /tmp/x; echo own > whose; exec python3 -c "{serve}"'
+    with pod_jobs.running(*WITHOUT_AGENTS, "-r", "worker:1", "--timeout", "stop=1s", "--", "sh", "-c", own):
         pod_jobs.wait_for_running(1)
         theirs = stranger_pod(pod_jobs.pod_of("worker-0"), pod_jobs.image, "a-theirs")
         theirs["spec"]["containers"][0]["command"] = ["sh", "-c", f'mkdir /tmp/x; cd /tmp/x; echo theirs > whose; exec python3 -c "{serve}"']
