@@ -130,6 +130,8 @@ TEST(KubernetesRules, AnAgentRunsACommandThatItKnows) {
   EXPECT_EQ(way("w: {command: x}, v: ", ""), AgentsBy::kNone);
   EXPECT_EQ(way("w: {command: x}, v: ", "agent_image: a"), AgentsBy::kNone);
   EXPECT_EQ(way("w: {command: x}, tensorboard: {logdir: /logs}", ""), AgentsBy::kConfigMaps);
+  expect_error("tasks: {w: {image: a}}\n", "tasks.w: w has no command; write it after --");
+  expect_error("tasks: {w: }\non: kubernetes\n", "tasks.w: w has no command; write it after --");
   const std::string none = "tasks: {w: {processes: 2}}\nimage: a\non: kubernetes\n";
   expect_error(none, "tasks.w.processes: '2' is not allowed with `on: kubernetes`; without agents "
                      "a task is one process; allowed: 1, and more instances, or agents, which need "

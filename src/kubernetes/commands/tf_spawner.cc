@@ -45,6 +45,15 @@ Result<int> count_in(std::string_view flag, const std::optional<std::string>& te
   return job::parse_count(*text, 1, max).context(flag);
 }
 
+// An image for agents is named in job files only.
+Result<> check_way(const std::optional<std::string>& agents) {
+  for (const pods::AgentsBy by : {pods::AgentsBy::kConfigMaps, pods::AgentsBy::kNone}) {
+    if (!agents || *agents == to_string(by)) return {};
+  }
+  return refused("--agents", base::format("{} is not a way for agents; allowed: config_maps, none",
+                                          job::in_quotes(*agents)));
+}
+
 // As a part of an object's name, which is stricter than a label.
 std::string in_object_name(std::string_view tag) {
   std::string name = base::in_small_letters(tag);
@@ -256,6 +265,7 @@ Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
                  count_in("-w", options.workers, kDefaultWorkers, job::kMaxTasks));
   GANGRUN_ASSIGN(const int port, count_in("-p", options.port, kDefaultPort,
                                           std::numeric_limits<std::uint16_t>::max()));
+  GANGRUN_TRY(check_way(options.agents));
   GANGRUN_ASSIGN(WorkerPod worker, worker_pod(files.pod));
   jobfile::Flags flags = flags_of(options, tag, workers);
   GANGRUN_ASSIGN(flags.command, command_of(files, worker.command));
@@ -306,7 +316,6 @@ base::Error in_own_words(base::Error error, const TfSpawnerOptions& options) {
       {"kubernetes.namespace: ", "-n: "},
       {"kubernetes.context: ", "--context: "},
       {"kubernetes.kubeconfig: ", "--kubeconfig: "},
-      {"kubernetes.agents: ", "--agents: "},
       {"--pod-file: ", pod},
       {"--service-file: ", file("--service-file", options.service_file, kServiceFile)},
       {"-e: ", file("-e", options.env_file, "")},

@@ -257,6 +257,8 @@ TEST(TfSpawner, TellsWhatIsWrongByFlagAndValue) {
       {"--service-file: has metadata or labels",
        [](auto&, auto& f) { f.service = "kind: Service\nmetadata:\nspec: {}\n"; }},
       {"--timeout: ", [](auto& o, auto&) { o.timeouts = {"alocation=1m"}; }},
+      {"--agents: 'image' is not a way for agents; allowed: config_maps, none",
+       [](auto& o, auto&) { o.agents = "image"; }},
       {"--restarts: 'many' is not allowed", [](auto& o, auto&) { o.restarts = "many"; }},
   };
   for (const Bad& row : rows) {
@@ -281,7 +283,6 @@ TEST(TfSpawner, ErrorsSpeakOfItsOwnFlagsAndFiles) {
       {"-e: line 2: has no '='", "-e vars: line 2: has no '='"},
       {"--image: 'A b' is not", "-i: 'A b' is not"},
       {"kubernetes.namespace: 'A_b' is not", "-n: 'A_b' is not"},
-      {"kubernetes.agents: 'x' is not", "--agents: 'x' is not"},
       {"tasks.worker.outputs.0: '/a' is not", "--output: entry 0: '/a' is not"},
       {"-t: 'a b' is not a tag", "-t: 'a b' is not a tag"},
   };

@@ -464,6 +464,7 @@ jobfile::PlaceRules kubernetes_rules() {
                        {Feature::kHosts, "allowed: `node_selector` of `kubernetes`"}},
           .section = &KubernetesOptions::section(),
           .brings_files = true,
+          .images_have_commands = true,
           .queue = [](JobSpec& job) -> std::string& { return edit_kubernetes(job).queue; },
           .check_options = check_options_of_pods,
           .check = check_on_kubernetes};
