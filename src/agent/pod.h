@@ -23,7 +23,7 @@ struct PodWords {
   std::optional<job::Address> master;  // the way to it; none: somebody will tell
   // The place at which the other tasks are to find this one; none: the pod's address, and any port.
   std::optional<job::Address> own;
-  std::uint16_t hint_port = 0;         // of the loopback interface, where that is told
+  std::uint16_t hint_port = 0;  // of the loopback interface, where that is told
 };
 
 // `--task worker:3 --attempt 1 --config FILE --folder FOLDER --hint-port N [--master HOST:PORT]

@@ -133,9 +133,10 @@ TEST(KubernetesRules, AnAgentRunsACommandThatItKnows) {
   expect_error("tasks: {w: {image: a}}\n", "tasks.w: w has no command; write it after --");
   expect_error("tasks: {w: }\non: kubernetes\n", "tasks.w: w has no command; write it after --");
   const std::string none = "tasks: {w: {processes: 2}}\nimage: a\non: kubernetes\n";
-  expect_error(none, "tasks.w.processes: '2' is not allowed with `on: kubernetes`; without agents "
-                     "a task is one process; allowed: 1, and more instances, or agents, which need "
-                     "a command of w: that of its image is not known");
+  expect_error(none,
+               "tasks.w.processes: '2' is not allowed with `on: kubernetes`; without agents "
+               "a task is one process; allowed: 1, and more instances, or agents, which need "
+               "a command of w: that of its image is not known");
   expect_error(none + "kubernetes: {agents: config_maps}\n",
                "tasks.w.command: w has no command, and with `kubernetes.agents` that of its image "
                "is not known; allowed: a command, or no `agents`");
@@ -203,15 +204,15 @@ TEST(KubernetesRules, RefusesWhatPodsWithoutAgentsDoNotHave) {
 }
 
 TEST(KubernetesRules, TakesWhatAgentsBring) {
-  for (const char* task :
-       {"processes: 2", "spares: 1", "instances: 3, min_instances: 2", "ports: {hold: until-exec}"}) {
+  for (const char* task : {"processes: 2", "spares: 1", "instances: 3, min_instances: 2",
+                           "ports: {hold: until-exec}"}) {
     EXPECT_EQ(kubernetes_rules_error(base::format(
                   "tasks: {{w: {{{}}}}}\ncommand: x\nimage: a\non: kubernetes\n", task)),
               "");
   }
   for (const char* key : {"stop_signal: SIGINT", "stop_signal_to: group", "framework: horovod"}) {
-    EXPECT_EQ(kubernetes_rules_error(base::format(
-                  "tasks: {{w: }}\ncommand: x\nimage: a\non: kubernetes\n{}\n", key)),
+    EXPECT_EQ(kubernetes_rules_error(
+                  base::format("tasks: {{w: }}\ncommand: x\nimage: a\non: kubernetes\n{}\n", key)),
               "");
   }
 }

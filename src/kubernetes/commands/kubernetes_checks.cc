@@ -85,9 +85,10 @@ std::string way_without(const std::vector<pods::Right>& missing) {
   const bool is_of_agents =
       std::ranges::all_of(missing, [](const pods::Right& right) { return right.is_for_agents; });
   if (!is_of_agents) return {};
-  return base::format("; agents need that, and `--agents none` runs the job without them: without "
-                      "{}",
-                      pods::what_agents_bring());
+  return base::format(
+      "; agents need that, and `--agents none` runs the job without them: without "
+      "{}",
+      pods::what_agents_bring());
 }
 
 }  // namespace
@@ -152,8 +153,7 @@ Result<std::vector<pods::Right>> missing_rights(net::EventLoop& loop, kubernetes
   for (const pods::Right& right : rights) {
     requests.push_back(review_request(right, client.access().name_space));
   }
-  const auto answers =
-      ask_all(loop, client, std::move(requests), deadline, [] { return false; });
+  const auto answers = ask_all(loop, client, std::move(requests), deadline, [] { return false; });
   return refused_of(rights, answers);
 }
 

@@ -110,8 +110,7 @@ TEST(MissingRights, AreThoseThatTheServerRefuses) {
   const auto missing = missing_rights(loop, server, pods::client_rights(job::JobSpec{}),
                                       loop.now() + std::chrono::seconds(20));
   ASSERT_TRUE(missing.ok()) << missing.error().message;
-  EXPECT_EQ(*missing,
-            (std::vector<pods::Right>{{"patch", "", "configmaps", "", true}}));
+  EXPECT_EQ(*missing, (std::vector<pods::Right>{{"patch", "", "configmaps", "", true}}));
 }
 
 // Ctrl-C was answered only after the 15 s that a silent API server has.

@@ -121,7 +121,8 @@ Result<> settle_agents(Cluster& cluster, KubernetesLaunch& launch, client::Conte
   GANGRUN_ASSIGN(const auto missing,
                  missing_rights(cluster.loop, *cluster.client, pods::client_rights(launch.spec),
                                 context.clock.now() + kLookTimeout));
-  const std::string told = leave_out_agents(launch.spec, missing, cluster.client->access().name_space);
+  const std::string told =
+      leave_out_agents(launch.spec, missing, cluster.client->access().name_space);
   if (!told.empty()) context.console.err(told + "\n");
   return {};
 }

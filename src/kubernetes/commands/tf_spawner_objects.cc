@@ -125,9 +125,8 @@ Result<> wait_for_pods(net::EventLoop& loop, kubernetes::Client& client,
   callbacks.on_trouble = [&](const base::Error& error, bool is_final) {
     if (is_final) outcome = error;
   };
-  const auto watching = client.watch(
-      {.path = path_of(kPods, client), .label_selector = selector},
-      std::move(callbacks));
+  const auto watching = client.watch({.path = path_of(kPods, client), .label_selector = selector},
+                                     std::move(callbacks));
   const auto ended = [&] { return !outcome.ok() || (is_known && left.empty()); };
   if (loop.run_until(ended, deadline) && outcome.ok()) return {};
   if (!outcome.ok()) return outcome;

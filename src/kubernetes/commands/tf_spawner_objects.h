@@ -29,7 +29,8 @@ struct RunObject {
 std::string to_string(const RunObject& object);
 
 // Services, config maps and pods with the tag, and of Jobs and Secrets those of gangrun. Pods that
-// are no workers (the relay of a run's agents) have no tag, and are found by the Job that owns them.
+// are no workers (the relay of a run's agents) have no tag, and are found by the Job that owns
+// them.
 base::Result<std::vector<RunObject>> objects_with_tag(net::EventLoop& loop,
                                                       kubernetes::Client& client,
                                                       const std::string& tag,

@@ -94,11 +94,12 @@ class FakeServer final : public kubernetes::IdleClient {
       const std::string tag = metadata["labels"].value("training_attempt", "");
       const std::string job = metadata["labels"].value("gangrun/job", "");
       const bool by_label =
-          label == "training_attempt" ? !tag.empty()
-          : label == "training_attempt=" + tag ||
-              (!job.empty() && (label == "training_attempt=" + tag + ",gangrun/job" ||
-                                (tag.empty() && label == "gangrun/job=" + job +
-                                                             ",!training_attempt")));
+          label == "training_attempt"
+              ? !tag.empty()
+              : label == "training_attempt=" + tag ||
+                    (!job.empty() &&
+                     (label == "training_attempt=" + tag + ",gangrun/job" ||
+                      (tag.empty() && label == "gangrun/job=" + job + ",!training_attempt")));
       if (field.empty() ? by_label : by_name) chosen.push_back(object);
     }
     Json page = {{"items", Json::array()}, {"metadata", Json::object()}};

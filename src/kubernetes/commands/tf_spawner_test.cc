@@ -85,11 +85,11 @@ TEST(TfSpawner, RunsWithoutAgentsForWhoLacksTheRightsForThem) {
   EXPECT_EQ(leave_out_agents(spec, {}, "ml"), "");
   EXPECT_EQ(leave_out_agents(spec, {{"create", "", "pods"}}, "ml"), "");
   EXPECT_TRUE(pods::has_agents(spec));
-  EXPECT_EQ(leave_out_agents(
-                spec, {{"create", "", "pods"}, {"patch", "", "configmaps", "", true}}, "ml"),
-            "no agents run beside the workers, as in the namespace 'ml' you have no right to patch "
-            "configmaps: this run is without commands that begin together, restarts in the same "
-            "pods, results, figures and `gangrun exec`");
+  EXPECT_EQ(
+      leave_out_agents(spec, {{"create", "", "pods"}, {"patch", "", "configmaps", "", true}}, "ml"),
+      "no agents run beside the workers, as in the namespace 'ml' you have no right to patch "
+      "configmaps: this run is without commands that begin together, restarts in the same "
+      "pods, results, figures and `gangrun exec`");
   EXPECT_FALSE(pods::has_agents(spec));
 }
 

@@ -76,10 +76,9 @@ ManifestInput job_with_own_names() {
 Json shown_pod_of(const ManifestInput& input) {
   const Manifests manifests = Manifests::make(input).value();
   const job::TaskId task{"worker", 1};
-  return manifests.pod(task,
-                       {.attempt = 3,
-                        .environment = [&] { return shown_variables(manifests, task); }},
-                       test::wine_owner());
+  return manifests.pod(
+      task, {.attempt = 3, .environment = [&] { return shown_variables(manifests, task); }},
+      test::wine_owner());
 }
 
 TEST(AgentPods, AreCalledByTheNamesThatTheJobHasForThem) {

@@ -310,9 +310,8 @@ const jobfile::Section& KubernetesOptions::section() {
 }
 
 const job::TaskSpec* without_command(const JobSpec& job) {
-  const auto found = std::ranges::find_if(job.tasks, [&job](const job::TaskSpec& task) {
-    return job.command_of(task).argv().empty();
-  });
+  const auto found = std::ranges::find_if(
+      job.tasks, [&job](const job::TaskSpec& task) { return job.command_of(task).argv().empty(); });
   return found == job.tasks.end() ? nullptr : &*found;
 }
 

@@ -47,7 +47,7 @@ inline constexpr std::chrono::minutes kOutputsLimit{10};
 struct ManifestNames {
   std::map<job::TaskId, std::string> pods;
   bool has_service_per_task = false;  // of the pod's name; else one headless service for all
-  std::string tasks_label{};  // of all but pods that are no task's, by its key; empty: none
+  std::string tasks_label{};          // of all but pods that are no task's, by its key; empty: none
   std::string script_config_map{};    // of the first carried file, by its own name; empty: ours
   std::uint16_t first_port = 2222;    // of every task; its others follow
   // The template of the services per task: names, ports' numbers and selectors (app=NAME of the
