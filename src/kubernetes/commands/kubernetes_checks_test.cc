@@ -58,7 +58,7 @@ TEST(GangSchedulingOf, RefusesWhatIsNotThere) {
   }
 }
 
-class Asked final : public kubernetes::Activity {};
+class Reviewed final : public kubernetes::Activity {};
 
 // An API server that has all that is requested, and refuses some rights.
 class Reviewer final : public kubernetes::IdleClient {
@@ -74,7 +74,7 @@ class Reviewer final : public kubernetes::IdleClient {
       });
       on_done({base::Json{{"status", {{"allowed", !is_refused}}}}, std::nullopt});
     });
-    return std::make_unique<Asked>();
+    return std::make_unique<Reviewed>();
   }
 
  private:
