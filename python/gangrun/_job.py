@@ -173,7 +173,7 @@ def prepare(request: Request, progress: Callable[[str], None], check: Optional[C
     files = _staging.files_of(request.files, request.on)
     functions = [main for main in mains.values() if is_function(main)]
     if functions and request.on == "kubernetes":
-        request = dataclasses.replace(request, keys=_job_keys.with_agents(request.keys))
+        _job_keys.check_agents(request.keys)
     if not functions and (request.args or request.kwargs):
         raise InvalidJob("args and kwargs are for functions; main is a command")
     payloads = _function.payloads(functions, request.args, request.kwargs or {}, files)

@@ -21,16 +21,12 @@ def keys_of(on: str, job: Optional[Mapping[str, Any]], own: Mapping[str, Any], *
     return keys
 
 
-def with_agents(keys: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a job whose functions run in pods: an agent beside each brings back what it returns or raises."""
+def check_agents(keys: Mapping[str, Any]) -> None:
+    """Refuses a job whose functions run in pods where no agent brings back what they return or raise."""
     kubernetes = keys.get("kubernetes", {})
-    if not isinstance(kubernetes, Mapping):  # the program says what is wrong with it
-        return dict(keys)
-    if kubernetes.get("agents") == "none":
+    if isinstance(kubernetes, Mapping) and kubernetes.get("agents") == "none":
         raise InvalidJob("kubernetes.agents: 'none' is not allowed with a function: an agent in its pod brings back what it returns or "
                          "raises; allowed: without `agents`, or main as a list of words or a line for the shell")
-    chosen = {} if "agents" in kubernetes or "agent_image" in kubernetes else {"agents": "config_maps"}
-    return {**keys, "kubernetes": {**chosen, **kubernetes}}
 
 
 def _add_keys(keys: dict[str, Any], cluster: str, given: Optional[Mapping[str, Any]], more: Mapping[str, Any]) -> None:

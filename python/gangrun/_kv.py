@@ -113,7 +113,7 @@ def _found(method: str, target: str, body: Optional[bytes] = None, wait: float =
     if not address:
         inside = "GANGRUN_TASK_TYPE" in os.environ
         raise RuntimeError("GANGRUN_KV is not set: "
-                           + ("this task has no agent that could be asked (on Kubernetes none has)" if inside
+                           + ("this task has no agent that could be asked (a pod may have none)" if inside
                               else "this process is not in a task of gangrun"))
     connection = http.client.HTTPConnection(address, timeout=wait + _ALLOWANCE_S)
     try:

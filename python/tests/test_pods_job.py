@@ -96,18 +96,11 @@ def test_another_python_of_the_image_is_taken():
     assert command[0] == "/opt/python/bin/python3"
 
 
-@pytest.mark.parametrize("given, found", [
-    ({}, {"agents": "config_maps"}),
-    ({"kubernetes": {"namespace": "ml"}}, {"agents": "config_maps", "namespace": "ml"}),
-    ({"kubernetes": {"agents": "image", "agent_image": "a"}}, {"agents": "image", "agent_image": "a"}),
-    ({"kubernetes": {"agent_image": "a"}}, {"agent_image": "a"}),
-])
-def test_a_function_has_an_agent_in_its_pod(given, found):
-    assert prepared_job(main=lambda: 1, keys=given)["kubernetes"] == found
-
-
-def test_a_command_has_none_unless_that_is_asked_for():
-    assert "kubernetes" not in prepared_job(main=["true"])
+@pytest.mark.parametrize("main", [lambda: 1, ["true"]])
+def test_that_an_agent_is_in_the_pod_needs_no_word(main):
+    assert "kubernetes" not in prepared_job(main=main)
+    given = {"agents": "image", "agent_image": "a"}
+    assert prepared_job(main=main, keys={"kubernetes": given})["kubernetes"] == given
 
 
 def test_a_function_without_an_agent_is_refused_with_the_reason():
@@ -124,7 +117,7 @@ def test_an_archive_is_no_environment_of_a_pod():
 def test_a_function_may_be_as_large_as_elsewhere(monkeypatch):
     """Config maps take 64 MiB; agents fetch what is larger."""
     monkeypatch.setattr(_function, "MAX_PICKLED_BYTES", 2 << 20)
-    assert prepared_job(main=len, args=(bytes(1 << 20),))["kubernetes"] == {"agents": "config_maps"}
+    assert prepared_job(main=len, args=(bytes(1 << 20),))["files"]
     with pytest.raises(InvalidJob, match="allowed: 2 MiB .*Large data belongs into files="):
         prepared_job(main=len, args=(bytes(3 << 20),))
 

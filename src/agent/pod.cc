@@ -21,11 +21,13 @@ namespace gangrun::agent {
 
 namespace {
 
+constexpr int kMaxPort = std::numeric_limits<std::uint16_t>::max();
+
 // Empty: one of them is none.
 std::vector<std::uint16_t> ports_from(std::string_view words) {
   std::vector<std::uint16_t> ports;
   for (const std::string& word : base::split(words, ',')) {
-    const auto port = job::parse_count(word, 1, std::numeric_limits<std::uint16_t>::max());
+    const auto port = job::parse_count(word, 1, kMaxPort);
     if (!port.ok()) return {};
     ports.push_back(static_cast<std::uint16_t>(*port));
   }
@@ -51,6 +53,12 @@ std::optional<PodWords> pod_words_from(const std::vector<std::string>& words) {
     if (!address.ok()) return std::nullopt;
     pod.master = *std::move(address);
   }
+  if (const std::string own = take("--port"), host = take("--host");
+      !host.empty() || !own.empty()) {
+    const auto number = job::parse_count(own, 1, kMaxPort);
+    if (host.empty() || !number.ok()) return std::nullopt;
+    pod.own = job::Address{host, static_cast<std::uint16_t>(*number)};
+  }
   auto ports = ports_from(take("--hint-port"));
   if (words.size() % 2 != 0 || !values.empty() || !task.ok() || !attempt.ok() || ports.empty() ||
       pod.config.empty() || pod.folder.empty()) {
@@ -74,6 +82,10 @@ base::Result<wire::AgentConfig> agent_config_of(const PodWords& words) {
         base::format("{} is not set: the pod has no address", kubernetes::kPodAddressVariable)};
   }
   ::unsetenv(kubernetes::kPodAddressVariable);
+  if (words.own) {
+    config.host = words.own->host;
+    config.wanted_port = words.own->port;
+  }
   config.host_reason.clear();
   config.log_prefix = cluster::log_prefix(words.folder, words.task);
   config.in_pod = true;

@@ -21,12 +21,14 @@ struct PodWords {
   std::string config;                  // the file of the configuration
   std::string folder;                  // that it may write to, and that is its own
   std::optional<job::Address> master;  // the way to it; none: somebody will tell
+  // The place at which the other tasks are to find this one; none: the pod's address, and any port.
+  std::optional<job::Address> own;
   // At the first of these that is free, of the loopback interface, somebody tells it.
   std::vector<std::uint16_t> hint_ports{};
 };
 
-// `--task worker:3 --attempt 1 --config FILE --folder FOLDER --hint-port N,... [--master
-// HOST:PORT]`; none: they are not these.
+// `--task worker:3 --attempt 1 --config FILE --folder FOLDER --hint-port N,... [--master HOST:PORT]
+// [--host HOST --port N]`; none: they are not these.
 std::optional<PodWords> pod_words_from(const std::vector<std::string>& words);
 
 // The agent's configuration there. Its address is the pod's, which a variable has; that is no

@@ -50,6 +50,21 @@ TEST(PodWords, NameTheChoiceOfPorts) {
   EXPECT_EQ(pod->hint_ports, (std::vector<std::uint16_t>{20001, 20007}));
 }
 
+TEST(PodWords, MayNameTheTasksOwnPlace) {
+  EXPECT_FALSE(pod_words_from(kWords)->own);
+  std::vector<std::string> words = with("--host", "worker1");
+  EXPECT_FALSE(pod_words_from(words));
+  words.insert(words.end(), {"--port", "1999"});
+  const auto named = pod_words_from(words);
+  ASSERT_TRUE(named);
+  EXPECT_EQ(named->own, (job::Address{"worker1", 1999}));
+  for (const char* port : {"0", "65536", "x"}) {
+    words.back() = port;
+    EXPECT_FALSE(pod_words_from(words)) << port;
+  }
+  EXPECT_FALSE(pod_words_from(with("--port", "1999")));
+}
+
 TEST(PodWords, OthersAreNone) {
   EXPECT_FALSE(pod_words_from(with("--master", "nowhere")));
   EXPECT_FALSE(pod_words_from(with("--other", "x")));
@@ -118,6 +133,15 @@ TEST_F(PodConfig, HasTheWayToTheMasterWhereThatIsKnown) {
   ASSERT_TRUE(config.ok()) << config.error().message;
   EXPECT_EQ(config->master_host, "10.0.0.7");
   EXPECT_EQ(config->master_port, 17400);
+}
+
+TEST_F(PodConfig, HasTheTasksOwnPlaceWhereThatIsNamed) {
+  words.own = job::Address{"worker1", 1999};
+  const auto config = agent_config_of(words);
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->host, "worker1");
+  EXPECT_EQ(config->wanted_port, 1999);
+  EXPECT_EQ(::getenv("GANGRUN_POD_IP"), nullptr);
 }
 
 TEST_F(PodConfig, LacksAnAddressOrATask) {

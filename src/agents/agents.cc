@@ -162,6 +162,8 @@ void Agents::settle(std::function<void()> done) {
 }
 
 std::string Agents::waiting_for(std::string of_gang) const {
+  // It is why agents are silent, where they are.
+  if (std::string silence = starter_->silence(); !silence.empty()) return silence;
   for (const std::string& preparations : {starter_->preparations(), files_.words()}) {
     if (!preparations.empty() && !of_gang.empty()) of_gang += "; " + preparations;
   }

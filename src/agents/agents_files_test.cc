@@ -41,7 +41,10 @@ class FakeLauncher final : public cluster::Launcher {
   void release_others() override {}
   void stop(const job::TaskId&, int, milliseconds) override {}
   [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
+  [[nodiscard]] std::string silence() const override { return silent; }
   void tell(const cluster::LaunchEvent& event) { listener_(event); }
+
+  std::string silent;
 
  private:
   std::vector<wire::AgentConfig>& started_;
@@ -167,6 +170,15 @@ TEST_F(AgentsFilesTest, ATaskIsAtItsPlaceWhenItsAgentHasAllFiles) {
   EXPECT_EQ(ask({.file = 1}).refused, "");
   EXPECT_THAT(events_, ElementsAre("progress", "reported " + to_string(wire::kTaskHome)));
   EXPECT_EQ(agents_->waiting_for("the start of worker:0"), "the start of worker:0");
+}
+
+TEST_F(AgentsFilesTest, APlaceThatDoesNotAnswerIsWhatIsWaitedFor) {
+  has_files_ = false;
+  begin();
+  EXPECT_EQ(agents_->waiting_for(""), "");
+  launcher_->silent = "the API server";
+  EXPECT_EQ(agents_->waiting_for(""), "the API server");
+  EXPECT_EQ(agents_->waiting_for("news of worker:0"), "the API server");
 }
 
 TEST_F(AgentsFilesTest, ASessionThatBreaksMeanwhileChangesNothing) {

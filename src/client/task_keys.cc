@@ -49,8 +49,8 @@ Result<std::string> agent_address(const Context& context) {
       context.variable("GANGRUN_TASK_TYPE").empty()
           ? base::format("{} is not set: this command works inside a task of gangrun",
                          kKeysVariable)
-          : base::format("{} is not set: this task has no agent that could be asked (on "
-                         "Kubernetes none has)",
+          : base::format("{} is not set: this task has no agent that could be asked (a "
+                         "pod may have none)",
                          kKeysVariable)};
 }
 

@@ -101,6 +101,9 @@ class Launcher {
   // Says in words what places still do before the agents there can report; empty: nothing that is
   // known.
   [[nodiscard]] virtual std::string preparations() const { return {}; }
+  // Says in words that the place does not answer, for which no task that runs waits; empty: it
+  // does, for all that is known.
+  [[nodiscard]] virtual std::string silence() const { return {}; }
   // The number under which this machine knows a process that a task's agent calls `pid`; 0 where
   // that makes no sense, as for a task on another host.
   [[nodiscard]] virtual std::int64_t pid_here(const job::TaskId& task, std::int64_t pid) const = 0;

@@ -120,7 +120,32 @@ TEST(KubernetesRules, AnImageThatBringsAgentsIsUsedUnlessAnotherWayIsNamed) {
   EXPECT_EQ(way("agent_image: a, agents: image"), AgentsBy::kImage);
   EXPECT_EQ(way("agent_image: a, agents: config_maps"), AgentsBy::kConfigMaps);
   EXPECT_EQ(way("agent_image: a, agents: none"), AgentsBy::kNone);
-  EXPECT_EQ(way(""), kubernetes::pods::kAgentsByDefault);
+  EXPECT_EQ(way(""), AgentsBy::kConfigMaps);
+}
+
+TEST(KubernetesRules, AnAgentRunsACommandThatItKnows) {
+  using kubernetes::pods::AgentsBy;
+  const auto way = [](const std::string& tasks, const std::string& options) {
+    const std::string yaml = base::format(
+        "tasks: {{{}}}\nimage: a\non: kubernetes\nkubernetes: {{{}}}\n", tasks, options);
+    const auto draft = parse_spec(yaml, "job.yaml", places::rules().sections());
+    const auto spec = build(draft.value(), {}, {.places = &places::rules()});
+    return kubernetes::pods::agents_by(spec.value());
+  };
+  EXPECT_EQ(way("w: {command: x}", ""), AgentsBy::kConfigMaps);
+  EXPECT_EQ(way("w: {command: x}, v: ", ""), AgentsBy::kNone);
+  EXPECT_EQ(way("w: {command: x}, v: ", "agent_image: a"), AgentsBy::kNone);
+  EXPECT_EQ(way("w: {command: x}, tensorboard: {logdir: /logs}", ""), AgentsBy::kConfigMaps);
+  expect_error("tasks: {w: {image: a}}\n", "tasks.w: w has no command; write it after --");
+  expect_error("tasks: {w: }\non: kubernetes\n", "tasks.w: w has no command; write it after --");
+  const std::string none = "tasks: {w: {processes: 2}}\nimage: a\non: kubernetes\n";
+  expect_error(none,
+               "tasks.w.processes: '2' is not allowed with `on: kubernetes`; without agents "
+               "a task is one process; allowed: 1, and more instances, or agents, which need "
+               "a command of w: that of its image is not known");
+  expect_error(none + "kubernetes: {agents: config_maps}\n",
+               "tasks.w.command: w has no command, and with `kubernetes.agents` that of its image "
+               "is not known; allowed: a command, or no `agents`");
 }
 
 TEST(KubernetesRules, NoTaskAsksForMoreProcessorsThanItMayUse) {
@@ -148,10 +173,11 @@ TEST(KubernetesRules, AnnotationsHaveALimitTogether) {
   EXPECT_EQ(found->text, "300003 bytes are more than the limit of 262144 for all together");
 }
 
-TEST(KubernetesRules, RefusesWhatPodsDoNotHave) {
+TEST(KubernetesRules, RefusesWhatPodsWithoutAgentsDoNotHave) {
   const std::string refused = " is not allowed with `on: kubernetes`; ";
   const auto job = [](const std::string& task, const std::string& keys) {
-    return "tasks: {w: {" + task + "}}\ncommand: x\nimage: a\non: kubernetes\n" + keys + "\n";
+    return "tasks: {w: {" + task + "}}\ncommand: x\nimage: a\non: kubernetes\n" +
+           "kubernetes: {agents: none}\n" + keys + "\n";
   };
   const std::pair<std::string, std::string> tasks[] = {
       {"processes: 2", "tasks.w.processes: '2'"},
@@ -181,6 +207,20 @@ TEST(KubernetesRules, RefusesWhatPodsDoNotHave) {
   expect_error("tasks: {w: , v: {image: a}}\ncommand: x\non: k8s\n",
                "tasks.w.image: w has no image, and with `on: kubernetes` every task runs in one");
   expect_error(job("image: ''", ""), "tasks.w.image: w has no image");
+}
+
+TEST(KubernetesRules, TakesWhatAgentsBring) {
+  for (const char* task : {"processes: 2", "spares: 1", "instances: 3, min_instances: 2",
+                           "ports: {hold: until-exec}"}) {
+    EXPECT_EQ(kubernetes_rules_error(base::format(
+                  "tasks: {{w: {{{}}}}}\ncommand: x\nimage: a\non: kubernetes\n", task)),
+              "");
+  }
+  for (const char* key : {"stop_signal: SIGINT", "stop_signal_to: group", "framework: horovod"}) {
+    EXPECT_EQ(kubernetes_rules_error(
+                  base::format("tasks: {{w: }}\ncommand: x\nimage: a\non: kubernetes\n{}\n", key)),
+              "");
+  }
 }
 
 TEST(KubernetesRules, TakesWhatPodsHave) {

@@ -98,7 +98,7 @@ def run_at_rogue(gangrun, home, tmp_path):
         made.append(RogueApi(tmp_path, behave, **certificate))
         config = made[-1].kubeconfig(tmp_path / "config", **(client or {}))
         environment = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
-        return usage_of(gangrun, "run", "--on", "kubernetes", "--kubeconfig", config, "--image", "any/image:1", "-r", "worker:1",
+        return usage_of(gangrun, "run", "--on", "kubernetes", "--kubeconfig", config, "--image", "any/image:1", "--agents", "none", "-r", "worker:1",
                         "--timeout", "allocation=3s", "--timeout", "roll_call=3s", *words, "--", "true",
                         cwd=tmp_path / "work", env=environment | {"GANGRUN_HOME": str(home)})
 

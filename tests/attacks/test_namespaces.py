@@ -7,23 +7,26 @@ import json
 import signal
 
 import pytest
-from kubernetes.jobs import KINDS, SLEEPER, documented_master_rights, documented_rights
+from kubernetes.jobs import KINDS, SLEEPER, WITHOUT_AGENTS, documented_master_rights, documented_rights
 from kubernetes.opening import fetch, opened
 from said import assert_clean
 
 from waiting import wait_until
 
 LIMIT_S = 120
-# What a job with a file and a secret needs before anything is made of it: a verb and a resource that the guide's role gives.
+# What a job without agents with a file and a secret needs before anything is made of it: a verb and a resource that the guide's role
+# gives.
 NEEDED = [("create", "jobs"), ("get", "jobs"), ("patch", "jobs"), ("delete", "jobs"), ("create", "pods"), ("list", "pods"), ("watch", "pods"),
           ("delete", "pods"), ("get", "pods/log"), ("create", "services"), ("create", "configmaps"), ("create", "secrets"), ("create", "pods/exec"), ("list", "events"),
           ("list", "services"), ("list", "configmaps"), ("list", "secrets")]
+# Agents need these besides.
+NEEDED_BY_AGENTS = [("get", "configmaps"), ("patch", "configmaps"), ("get", "pods/portforward"), ("create", "pods/portforward")]
 # Without a client it needs these; its master's account has rights of its own.
 NEEDED_TO_DETACH = [("create", "jobs"), ("get", "jobs"), ("patch", "jobs"), ("delete", "jobs"), ("create", "services"), ("create", "secrets"),
                     ("create", "configmaps"), ("get", "configmaps"), ("list", "configmaps"), ("patch", "configmaps"), ("get", "pods"), ("list", "pods"),
                     ("create", "pods/portforward"), ("get", "pods/portforward")]
-# What only other commands need.
-SPARED = [("get", "pods"), ("list", "jobs"), ("delete", "services"), ("delete", "configmaps"), ("delete", "secrets"), ("create", "pods/portforward")]
+# What only other commands need, or jobs without agents.
+SPARED = [("get", "pods"), ("list", "jobs"), ("delete", "services"), ("delete", "configmaps"), ("delete", "secrets"), ("create", "pods/exec")]
 
 
 def rights_without(verb, resource):
@@ -58,11 +61,20 @@ def check_refusal(jobs, verb, resource, *words):
     assert verb in said and resource in said, said
     assert_clean(said)
     assert jobs.kubectl.names(*KINDS, selector="gangrun/job") == []
+    return said
 
 
 @pytest.mark.parametrize("verb, resource", NEEDED, ids=lambda word: word.replace("/", "-"))
 def test_a_right_that_is_missing_is_named_and_nothing_is_left(pod_jobs, verb, resource):
-    check_refusal(pod_jobs, verb, resource, "--output=made", "-r", "worker:1", "--", "sh", "-c", "cat given.txt > made")
+    check_refusal(pod_jobs, verb, resource, *WITHOUT_AGENTS, "--output=made", "-r", "worker:1", "--", "sh", "-c", "cat given.txt > made")
+
+
+@pytest.mark.parametrize("verb, resource", NEEDED_BY_AGENTS, ids=lambda word: word.replace("/", "-"))
+def test_a_right_that_agents_need_is_named_and_a_job_without_them_does_without_it(pod_jobs, verb, resource):
+    said = check_refusal(pod_jobs, verb, resource, "-r", "worker:1", "--", "true")
+    assert "`--agents none` runs the job without them: without commands that begin together" in said, said
+    done = pod_jobs.run("--kubeconfig", "narrow.yaml", *WITHOUT_AGENTS, "-r", "worker:1", "--", "true")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def write_detached_job(jobs, *command):
@@ -201,7 +213,8 @@ def test_the_end_of_a_detached_job_ends_nothing_of_others(pod_jobs, at_once):
 
 def test_open_does_not_lead_to_a_strangers_pod(pod_jobs):
     serve = "import http.server, sys; http.server.test(http.server.SimpleHTTPRequestHandler, port=2222, bind='127.0.0.1')"
-    with pod_jobs.running("-r", "worker:1", "--timeout", "stop=1s", "--", "sh", "-c", f'mkdir /tmp/x; cd /tmp/x; echo own > whose; exec python3 -c "{serve}"'):
+    own = f'mkdir /tmp/x; cd /tmp/x; echo own > whose; exec python3 -c "{serve}"'
+    with pod_jobs.running(*WITHOUT_AGENTS, "-r", "worker:1", "--timeout", "stop=1s", "--", "sh", "-c", own):
         pod_jobs.wait_for_running(1)
         theirs = stranger_pod(pod_jobs.pod_of("worker-0"), pod_jobs.image, "a-theirs")
         theirs["spec"]["containers"][0]["command"] = ["sh", "-c", f'mkdir /tmp/x; cd /tmp/x; echo theirs > whose; exec python3 -c "{serve}"']

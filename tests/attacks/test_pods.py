@@ -5,6 +5,7 @@ import json
 import os
 
 import pytest
+from kubernetes.jobs import WITHOUT_AGENTS
 from rogue_api import TOKEN, RogueApi, upstream_of
 from said import EVIL, assert_clean, assert_logs_clean, usage_of
 
@@ -159,7 +160,7 @@ def rogue(pod_jobs, tmp_path):
 @pytest.mark.parametrize("name", WORDS | LOGS)
 def test_words_in_answers_do_no_harm(pod_jobs, rogue, home, name):
     config = rogue((WORDS | LOGS)[name])
-    words = pod_jobs.words("--kubeconfig", config, "-r", "worker:1", "--timeout", "allocation=4s", "--timeout", "roll_call=4s",
+    words = pod_jobs.words(*WITHOUT_AGENTS, "--kubeconfig", config, "-r", "worker:1", "--timeout", "allocation=4s", "--timeout", "roll_call=4s",
                            "--timeout", "stop=1s", "--timeout", "job=8s", "--", "sh", "-c", "echo here; exit 3")
     environment = {key: value for key, value in pod_jobs.environment.items() if not key.lower().endswith("_proxy")}
     status, said, memory = usage_of(pod_jobs.gangrun, *words, cwd=pod_jobs.folder, env=environment)

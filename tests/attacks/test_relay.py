@@ -48,7 +48,7 @@ class PodVictim:
 @pytest.fixture
 def victim(pod_jobs):
     pod_jobs.image = BUSYBOX
-    with pod_jobs.running("--agents", "config_maps", "-r", "worker:2", "--", *SLEEPER) as client:
+    with pod_jobs.running("-r", "worker:2", "--", *SLEEPER) as client:
         made = PodVictim(pod_jobs)
         yield made
         made.assert_well()

@@ -11,6 +11,7 @@ import subprocess
 import tarfile
 
 import pytest
+from kubernetes.jobs import WITHOUT_AGENTS
 from said import ESCAPES, EVIL, assert_clean, assert_logs_clean, usage_of
 
 MOST_MEMORY_KB = 400 * 1024
@@ -120,7 +121,7 @@ def test_a_rogue_tar_does_no_harm(pod_jobs, image, home, name):
     carried = {"does": PROGRAMS_OF_TAR.get(name, "cat sent").encode() + b"\n", "sent": ARCHIVES.get(name, b""), "header": header("made", 1 << 40)}
     for key, content in carried.items():
         (pod_jobs.folder / f"carried-{key}").write_bytes(content)
-    words = pod_jobs.words("-r", "worker:1", "--output", "made", "--outputs-limit", f"{LIMIT_MIB}m", "--timeout", "job=60s",
+    words = pod_jobs.words(*WITHOUT_AGENTS, "-r", "worker:1", "--output", "made", "--outputs-limit", f"{LIMIT_MIB}m", "--timeout", "job=60s",
                            *[word for key in carried for word in ("-f", f"carried-{key}")], "--", "sh", "-c", TASK)
     status, said, memory = usage_of(pod_jobs.gangrun, *words, cwd=pod_jobs.folder, env=pod_jobs.environment)
     assert status == 0, said
@@ -149,7 +150,7 @@ def test_a_rogue_tar_does_no_harm(pod_jobs, image, home, name):
 
 def test_one_that_does_not_end_costs_no_more_than_the_time_of_the_job(pod_jobs, image, home):
     pod_jobs.image = image
-    done = pod_jobs.run("-r", "worker:1", "--output", "made", "--timeout", "job=10s", "--timeout", "stop=1s", "--",
+    done = pod_jobs.run(*WITHOUT_AGENTS, "-r", "worker:1", "--output", "made", "--timeout", "job=10s", "--timeout", "stop=1s", "--",
                         "sh", "-c", "mkdir made; echo tail -f /dev/null > does")
     said = done.stdout + done.stderr
     assert done.returncode in (0, 1) and not ESCAPES.search(said.replace("\n", "")), said
@@ -169,7 +170,7 @@ def test_a_disk_that_is_nearly_full_is_not_filled(pod_jobs, image, small_disk):
     disk = small_disk
     pod_jobs.image = image
     pod_jobs.environment["GANGRUN_HOME"] = str(disk)
-    done = pod_jobs.run("-r", "worker:1", "--output", "made", "--", "sh", "-c", "mkdir made; echo cat /dev/zero > does")
+    done = pod_jobs.run(*WITHOUT_AGENTS, "-r", "worker:1", "--output", "made", "--", "sh", "-c", "mkdir made; echo cat /dev/zero > does")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the outputs of worker:0 could not be fetched" in done.stderr and "free on the disk" in done.stderr, done.stderr
     room = os.statvfs(disk)

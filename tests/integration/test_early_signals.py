@@ -27,13 +27,15 @@ def start(gangrun, home, tmp_path):
     """start(url, user, ...) runs a job with the API server and the user of a kubeconfig, until the end of the test."""
     with contextlib.ExitStack() as ends:
         def run(url, user, *flags):
+            job = tmp_path / "job.yaml"
+            job.write_text("tasks: {worker: {instances: 1}}\nkubernetes: {master: {service_account: leader}}\n")
             path = tmp_path / "kubeconfig"
             path.write_text(json.dumps({
                 "apiVersion": "v1", "kind": "Config", "current-context": "c",
                 "clusters": [{"name": "k", "cluster": {"server": url}}], "users": [{"name": "u", "user": user}],
                 "contexts": [{"name": "c", "context": {"cluster": "k", "user": "u"}}]}))
             process = subprocess.Popen(
-                [gangrun, "run", "--on", "kubernetes", "--kubeconfig", path, "--image", "busybox", *flags, "--", "true"],
+                [gangrun, "run", job, "--on", "kubernetes", "--kubeconfig", path, "--image", "busybox", *flags, "--", "true"],
                 env=os.environ | {"GANGRUN_HOME": str(home)}, cwd=tmp_path, stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             ends.callback(process.communicate, timeout=WAIT_S)

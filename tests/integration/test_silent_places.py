@@ -119,7 +119,8 @@ def with_kubeconfig(folder, url):
 @pytest.mark.programs  # a request's own limit passes before, of 30 s
 def test_what_a_silent_api_server_has_of_a_detached_job_is_left_at_the_second_ctrl_c(start, tmp_path):
     with SilentApiServer().serving() as api:
-        process = start("run", "--detach", "--on", "kubernetes", *with_kubeconfig(tmp_path, api.url), "--image", "busybox", "--", "true")
+        (tmp_path / "job.yaml").write_text("tasks: {worker: {instances: 1}}\nkubernetes: {master: {service_account: leader}}\n")
+        process = start("run", "job.yaml", "--detach", "--on", "kubernetes", *with_kubeconfig(tmp_path, api.url), "--image", "busybox", "--", "true")
         for method in ("POST", "DELETE"):
             api.wait_for(method)
             process.send_signal(signal.SIGINT)

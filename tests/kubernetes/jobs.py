@@ -14,6 +14,7 @@ from waiting import wait_until
 RUN_LIMIT_S = 180
 # Of all kinds that a job is made of, and that kubectl's "all" leaves out.
 KINDS = ("pods", "services", "jobs", "configmaps", "secrets")
+WITHOUT_AGENTS = ("--agents", "none")
 # Ends when the client says so by deleting its pod, or after a limit that no test reaches.
 SLEEPER = ("sh", "-c", "trap 'exit 0' TERM; echo here; tail -f /dev/null & wait")
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/kubernetes.md"

@@ -151,10 +151,11 @@ def test_a_token_that_is_none(jobs):
 
 
 def test_a_client_in_a_pod_has_the_pods_account(jobs, kubernetes):
+    """There is no agent's program beside that one."""
     image = kubernetes.make_image("localhost/gangrun:1", "--program", f"{jobs.gangrun}:/usr/bin/gangrun", "--file", "/bin/busybox:/bin/busybox:755",
                                   "--link", "/bin/busybox:/bin/sh", "--env", "PATH=/usr/bin:/bin")
     account = jobs.make_account()
-    words = f"GANGRUN_HOME=/tmp/g gangrun run --on k8s --image {jobs.image} -r worker:2 -- sh -c 'echo from $RANK'; echo status $?"
+    words = f"GANGRUN_HOME=/tmp/g gangrun run --on k8s --agents none --image {jobs.image} -r worker:2 -- sh -c 'echo from $RANK'; echo status $?"
     jobs.kubectl.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "client"}, "spec": {
         "serviceAccountName": account, "restartPolicy": "Never",
         "containers": [{"name": "client", "image": image, "command": ["sh", "-c", words]}]}})

@@ -9,7 +9,6 @@ import pytest
 from kubernetes.jobs import SLEEPER
 from waiting import wait_until
 
-AGENTS = ("--agents", "config_maps")
 BUSYBOX = "localhost/busybox:1"
 # Fails in its first run, and says in each which pod and run it is.
 FAILS_ONCE = ("sh", "-c", "echo run $GANGRUN_RESTARTS in $(hostname) of $GANGRUN_TASK_INDEX; [ $GANGRUN_RESTARTS -gt 0 ] || exit 3")
@@ -23,7 +22,7 @@ def maps(jobs):
 def test_a_gang_with_agents_starts_together_and_leaves_nothing(jobs):
     jobs.image = BUSYBOX
     say = ("sh", "-c", "echo $GANGRUN_CLUSTER_SPEC; echo trouble >&2; cat /proc/1/cmdline | tr '\\0' ' '")
-    done = jobs.run(*AGENTS, "-r", "worker:2", "--", *say)
+    done = jobs.run("-r", "worker:2", "--", *say)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = jobs.lines()
     spec = json.loads(next(line for line in lines if "{" in line).split(" | ", 1)[1])
@@ -34,11 +33,11 @@ def test_a_gang_with_agents_starts_together_and_leaves_nothing(jobs):
 
 def test_the_agents_config_maps_go_with_the_last_job(jobs):
     jobs.image = BUSYBOX
-    with jobs.running(*AGENTS, "-r", "worker:1", "--", *SLEEPER) as client:
+    with jobs.running("-r", "worker:1", "--", *SLEEPER) as client:
         jobs.wait_for_running(1)
         there = maps(jobs)
         assert len(there) > 1, there
-        assert jobs.run(*AGENTS, "-r", "worker:1", "--", "true").returncode == 0
+        assert jobs.run("-r", "worker:1", "--", "true").returncode == 0
         assert maps(jobs) == there
         client.send_signal(signal.SIGINT)
         assert client.wait(60) == 130
@@ -49,7 +48,7 @@ def test_a_failed_gang_restarts_in_its_pods(jobs):
     jobs.image = BUSYBOX
     jobs.write("job.yaml", json.dumps({
         "on": "kubernetes", "image": BUSYBOX, "command": list(FAILS_ONCE), "tasks": {"worker": {"instances": 2, "memory": "32m"}},
-        "restarts": {"scope": "gang", "max": 2}, "kubernetes": {"namespace": jobs.kubectl.namespace, "agents": "config_maps"}}))
+        "restarts": {"scope": "gang", "max": 2}, "kubernetes": {"namespace": jobs.kubectl.namespace}}))
     with jobs.running("run", "job.yaml", program="gangrun") as client:
         seen = set()
 
@@ -67,7 +66,7 @@ def test_a_failed_gang_restarts_in_its_pods(jobs):
 def test_a_stop_takes_as_long_as_the_command_needs(jobs):
     """A shell as process 1 ignored SIGTERM, and took the whole grace."""
     jobs.image = BUSYBOX
-    with jobs.running(*AGENTS, "-r", "worker:2", "--", "sh", "-c", "echo here; tail -f /dev/null & wait") as client:
+    with jobs.running("-r", "worker:2", "--", "sh", "-c", "echo here; tail -f /dev/null & wait") as client:
         jobs.wait_for_running(2)
         assert jobs.order("kill", "last").returncode == 0
         assert client.wait(15) == 5
@@ -78,7 +77,7 @@ def test_large_files_arrive_in_an_image_without_a_shell(jobs, kubernetes):
     jobs.image = kubernetes.make_image("localhost/gangrun-sum:1", "--program", "/usr/bin/sha256sum:/bin/sha256sum")
     jobs.write("data/large.bin", "0123456789abcdef" * (1 << 17))
     jobs.write("small", "s")
-    done = jobs.run(*AGENTS, "-r", "worker:2", "--", "/bin/sha256sum", "data/large.bin", "small")
+    done = jobs.run("-r", "worker:2", "--", "/bin/sha256sum", "data/large.bin", "small")
     assert done.returncode == 0, done.stdout + done.stderr
     expected = {name: hashlib.sha256((jobs.folder / name).read_bytes()).hexdigest() for name in ("data/large.bin", "small")}
     assert sorted(line.split(" | ", 1)[1] for line in jobs.lines()) == sorted([f"{found}  {name}" for name, found in expected.items()] * 2)
@@ -86,7 +85,7 @@ def test_large_files_arrive_in_an_image_without_a_shell(jobs, kubernetes):
 
 def test_exec_and_stacks(jobs):
     jobs.image = BUSYBOX
-    with jobs.running(*AGENTS, "-r", "worker:2", "--", *SLEEPER) as client:
+    with jobs.running("-r", "worker:2", "--", *SLEEPER) as client:
         jobs.wait_for_running(2)
         told = jobs.order("exec", "last", "worker:1", "--", "sh", "-c", "echo $GANGRUN_TASK_INDEX $(hostname)")
         assert told.returncode == 0 and told.stdout.startswith("1 "), told
@@ -101,7 +100,7 @@ def test_outputs_come_from_the_agents(jobs):
     jobs.image = BUSYBOX
     work = ("mkdir -p model/deep model/none; echo step > model/step; head -c 3000000 /dev/zero > model/deep/weights; "
             "ln -s step model/last; ln -s / model/out; head -c 9000000 /dev/zero > model/big; chmod 755 model/step")
-    done = jobs.run(*AGENTS, "-r", "worker:2", "--output", "model/", "--output", "nothing", "--outputs-limit", "4m", "--", "sh", "-c", work)
+    done = jobs.run("-r", "worker:2", "--output", "model/", "--output", "nothing", "--outputs-limit", "4m", "--", "sh", "-c", work)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "outputs of worker:1 were not all kept: over outputs_limit" in done.stdout + done.stderr, done.stdout + done.stderr
     listed = json.loads(jobs.order("fetch", "last", "--json").stdout)["outputs"]
@@ -124,7 +123,7 @@ def test_outputs_of_a_run_that_is_followed_come_once_at_the_end(jobs):
     work = "mkdir -p out; echo run $GANGRUN_RESTARTS >> out/runs; [ $GANGRUN_RESTARTS -gt 0 ] || exit 3"
     jobs.write("job.yaml", json.dumps({
         "on": "kubernetes", "image": BUSYBOX, "command": ["sh", "-c", work], "tasks": {"worker": {"instances": 2, "memory": "32m"}},
-        "outputs": ["out"], "restarts": {"scope": "gang", "max": 2}, "kubernetes": {"namespace": jobs.kubectl.namespace, "agents": "config_maps"}}))
+        "outputs": ["out"], "restarts": {"scope": "gang", "max": 2}, "kubernetes": {"namespace": jobs.kubectl.namespace}}))
     with jobs.running("run", "job.yaml", program="gangrun") as client:
         assert client.wait(120) == 0, jobs.status()
     (job,) = pathlib.Path(jobs.environment["GANGRUN_HOME"]).glob("jobs/*")
@@ -134,7 +133,7 @@ def test_outputs_of_a_run_that_is_followed_come_once_at_the_end(jobs):
 def test_outputs_of_a_task_that_is_stopped_come(jobs):
     jobs.image = BUSYBOX
     work = "mkdir out; trap 'echo saved > out/state; exit 0' TERM; echo here; sleep 1000 & wait"
-    with jobs.running(*AGENTS, "-r", "worker:1", "--output", "out", "--", "sh", "-c", work) as client:
+    with jobs.running("-r", "worker:1", "--output", "out", "--", "sh", "-c", work) as client:
         jobs.wait_for_running(1)
         wait_until(lambda: any("here" in line for line in jobs.lines()), "the trap")
         assert jobs.order("kill", "last").returncode == 0
@@ -146,7 +145,7 @@ def test_outputs_of_a_task_that_is_stopped_come(jobs):
 
 def test_a_relay_that_is_gone_is_replaced_and_no_task_notices(jobs):
     jobs.image = BUSYBOX
-    with jobs.running(*AGENTS, "-r", "worker:2", "--", *SLEEPER) as client:
+    with jobs.running("-r", "worker:2", "--", *SLEEPER) as client:
         running = jobs.wait_for_running(2)
         relay = f"{running['id']}-relay"
         before = jobs.kubectl.json("get", "pods", "-l", "gangrun/job")
@@ -170,7 +169,7 @@ def test_a_relay_that_is_gone_is_replaced_and_no_task_notices(jobs):
 
 def test_a_pod_that_somebody_deletes_is_made_again_alone(jobs):
     jobs.image = BUSYBOX
-    with jobs.running(*AGENTS, "-r", "worker:2", "--", *SLEEPER) as client:
+    with jobs.running("-r", "worker:2", "--", *SLEEPER) as client:
         jobs.wait_for_running(2)
         kept, lost = jobs.pod_of("worker-0"), jobs.pod_of("worker-1")
         jobs.kubectl.run("delete", "pod", lost["metadata"]["name"], "--grace-period=1")
@@ -190,7 +189,7 @@ def test_a_pod_that_somebody_deletes_is_made_again_alone(jobs):
 
 def test_who_reads_pods_and_config_maps_learns_no_secret(jobs):
     jobs.image = BUSYBOX
-    with jobs.running(*AGENTS, "-r", "worker:1", "--", *SLEEPER) as client:
+    with jobs.running("-r", "worker:1", "--", *SLEEPER) as client:
         jobs.wait_for_running(1)
         (secret,) = (folder / "secret" for folder in pathlib.Path(jobs.environment["GANGRUN_HOME"]).glob("jobs/*"))
         shown = jobs.kubectl.run("get", "pods,configmaps,jobs,services", "-o", "json").stdout

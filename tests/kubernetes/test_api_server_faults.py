@@ -13,7 +13,7 @@ import urllib.parse
 
 import pytest
 from kubernetes.hollow import hollow_job
-from kubernetes.jobs import SLEEPER
+from kubernetes.jobs import SLEEPER, WITHOUT_AGENTS
 from waiting import wait_until
 
 from clusters.kubernetes.fixtures import Kubectl, Kubernetes, short_folder
@@ -146,7 +146,7 @@ def test_who_has_the_name_of_a_pod_keeps_it_and_the_job_says_so(jobs, kubernetes
 @pytest.mark.parametrize("words", [("jobs",), ("jobs", "--cascade=foreground"), ("pods,services,jobs",)])
 def test_a_job_whose_owner_is_deleted_by_hand_ends_and_says_so(jobs, words):
     """The commands do not end when they are asked to: nobody waits for that."""
-    with jobs.running("-r", "worker:2", "--timeout", "stop=15s", "--", "tail", "-f", "/dev/null") as client:
+    with jobs.running(*WITHOUT_AGENTS, "-r", "worker:2", "--timeout", "stop=15s", "--", "tail", "-f", "/dev/null") as client:
         jobs.wait_for_running(2)
         jobs.kubectl.run("delete", *words, "--selector=gangrun/job", "--wait=false")
         assert client.wait(LIMIT_S) == 1
@@ -157,9 +157,18 @@ def test_a_job_whose_owner_is_deleted_by_hand_ends_and_says_so(jobs, words):
     wait_until(lambda: jobs.left() == [], lambda: f"the end of {jobs.left()}", pause_s=0.2)
 
 
+def test_a_job_with_agents_whose_owner_is_deleted_by_hand_ends_and_says_so(jobs):
+    with jobs.running("-r", "worker:2", "--", *SLEEPER) as client:
+        jobs.wait_for_running(2)
+        jobs.kubectl.run("delete", "jobs", "--selector=gangrun/job", "--wait=false")
+        assert client.wait(LIMIT_S) == 1
+    assert "somebody deleted Job " in jobs.status()["cause"]["sentence"]
+    wait_until(lambda: jobs.left() == [], lambda: f"the end of {jobs.left()}", pause_s=0.2)
+
+
 def test_a_job_whose_owner_alone_is_deleted_ends_at_once_and_its_pods_stay(jobs):
     """It was noticed when the lease was to be renewed. Who deletes so wants to keep them."""
-    with jobs.running("-r", "worker:2", "--", "tail", "-f", "/dev/null") as client:
+    with jobs.running(*WITHOUT_AGENTS, "-r", "worker:2", "--", "tail", "-f", "/dev/null") as client:
         jobs.wait_for_running(2)
         jobs.kubectl.run("delete", "jobs", "--cascade=orphan", "--selector=gangrun/job", "--wait=false")
         assert client.wait(LIMIT_S) == 1
@@ -199,7 +208,7 @@ def test_a_node_that_is_lost_is_named_and_its_task_comes_back_elsewhere(jobs, ku
                     for key in ("not-ready", "unreachable")]
     jobs.write("job.yaml", json.dumps({
         "tasks": {"worker": {"instances": 1}}, "command": [*SLEEPER[:2], f"echo restarts $GANGRUN_RESTARTS; {SLEEPER[2]}"], "kubernetes": {
-            "tolerations": gone_at_once, "pod": {"spec": {"affinity": {"nodeAffinity": {
+            "agents": "none", "tolerations": gone_at_once, "pod": {"spec": {"affinity": {"nodeAffinity": {
                 "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": {"matchExpressions": [
                     {"key": "kubernetes.io/hostname", "operator": "In", "values": ["node2"]}]}}]}}}}}}))
     with jobs.running("job.yaml", "--timeout", "stop=1s") as client:

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 from kubernetes.hollow import hollow_job
-from kubernetes.jobs import SLEEPER
+from kubernetes.jobs import SLEEPER, WITHOUT_AGENTS
 from waiting import wait_until
 
 ONLY_THE_FIRST_FAILS = ("sh", "-c",
@@ -26,11 +26,12 @@ def test_the_first_failure_is_the_cause_with_its_last_lines(jobs):
     assert jobs.left() == []
 
 
+@pytest.mark.parametrize("agents", [(), WITHOUT_AGENTS], ids=["agents", "none"])
 @pytest.mark.parametrize("scope, generation", [("gang", 2), ("task", 1)])
-def test_restarts(jobs, scope, generation):
+def test_restarts(jobs, scope, generation, agents):
     words = ONLY_THE_FIRST_FAILS if scope == "gang" else (
         "sh", "-c", 'if [ "$GANGRUN_RESTARTS" = 0 ] && [ "$GANGRUN_TASK_INDEX" = 1 ]; then exit 3; fi; sleep 5; echo again')
-    done = jobs.run("-r", "worker:2", "--restarts", f"1:{scope}", "--timeout", "stop=1s", "--", *words)
+    done = jobs.run(*agents, "-r", "worker:2", "--restarts", f"1:{scope}", "--timeout", "stop=1s", "--", *words)
     assert done.returncode == 0, done.stdout + done.stderr
     status = jobs.status()
     assert (status["restarts_used"], status["generation"]) == (1, generation)
@@ -102,7 +103,7 @@ def test_all_or_nothing(jobs, kubernetes, two_hollow_nodes):
 
 @pytest.mark.parametrize("how", ["deleted by hand", "evicted"])
 def test_a_pod_that_is_taken_away_comes_back_and_uses_up_no_restart(jobs, how):
-    with jobs.running("-r", "worker:2", "--timeout", "stop=1s", "--", *SLEEPER) as client:
+    with jobs.running(*WITHOUT_AGENTS, "-r", "worker:2", "--timeout", "stop=1s", "--", *SLEEPER) as client:
         jobs.wait_for_running(2)
         before = jobs.pod_of("worker-1")["metadata"]
         if how == "evicted":
@@ -137,11 +138,13 @@ def test_a_pod_that_is_preempted_comes_back(jobs, kubernetes, two_hollow_nodes):
     kubernetes.kubectl.run("delete", "priorityclass", f"urgent-{mark}")
 
 
-def test_a_quota_is_waited_for_and_named(jobs):
+@pytest.mark.parametrize("agents, status", [pytest.param((), 3, id="agents"), pytest.param(WITHOUT_AGENTS, 1, id="none")])
+def test_a_quota_is_waited_for_and_named(jobs, agents, status):
+    """Without agents one command has run when the time is over."""
     jobs.kubectl.run("create", "quota", "few", "--hard=pods=1")
-    with jobs.running("-r", "worker:2", "--timeout", "allocation=15s", "--", *SLEEPER) as client:
+    with jobs.running(*agents, "-r", "worker:2", "--timeout", "allocation=15s", "--", *SLEEPER) as client:
         jobs.waits_for("few")
-        assert client.wait(90) == 1
+        assert client.wait(90) == status
     assert "few" in jobs.status()["cause"]["sentence"]
     assert jobs.left() == []
 
@@ -168,9 +171,10 @@ def test_an_admission_policy_is_named(jobs, kubernetes):
             kubernetes.kubectl.run("delete", kind, f"no-{mark}")
 
 
-def test_no_task_notices_a_restart_of_the_api_server(jobs, kubernetes):
+@pytest.mark.parametrize("agents", [(), WITHOUT_AGENTS], ids=["agents", "none"])
+def test_no_task_notices_a_restart_of_the_api_server(jobs, kubernetes, agents):
     script = 'echo start; i=0; while [ $i -lt 80 ]; do i=$((i+1)); sleep 0.25; echo line $i; done'
-    with jobs.running("-r", "worker:2", "--", "sh", "-c", script) as client:
+    with jobs.running(*agents, "-r", "worker:2", "--", "sh", "-c", script) as client:
         jobs.wait_for_running(2)
         kubernetes.stop("kube-apiserver")
         kubernetes.start("kube-apiserver")
@@ -201,7 +205,7 @@ def test_a_silent_api_server_is_told_and_its_return_too(jobs, kubernetes):
 
 
 def test_who_is_to_end_at_once_while_the_api_server_is_away_does_when_it_is_back(jobs, kubernetes):
-    with jobs.running("-r", "worker:2", "--timeout", "stop=2m", "--", "tail", "-f", "/dev/null") as client:
+    with jobs.running(*WITHOUT_AGENTS, "-r", "worker:2", "--timeout", "stop=2m", "--", "tail", "-f", "/dev/null") as client:
         jobs.wait_for_running(2)
         kubernetes.stop("kube-apiserver")
         try:

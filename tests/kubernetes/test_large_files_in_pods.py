@@ -4,10 +4,9 @@ import hashlib
 import json
 import random
 
-from kubernetes.jobs import SLEEPER
+from kubernetes.jobs import SLEEPER, WITHOUT_AGENTS
 from waiting import wait_until
 
-AGENTS = ("--agents", "config_maps")
 BUSYBOX = "localhost/busybox:1"
 MIB = 1 << 20
 
@@ -31,7 +30,7 @@ def test_a_large_file_reaches_two_pods_and_no_config_map(jobs):
     _, digest = make_large(jobs)
     jobs.write("small", "s")
     shows = ("sh", "-c", "sha256sum data/large.bin; stat -c %a data/large.bin small; tail -f /dev/null & wait")
-    with jobs.running(*AGENTS, "-r", "worker:2", "-f", "data", "-f", "small", "--", *shows) as client:
+    with jobs.running("-r", "worker:2", "-f", "data", "-f", "small", "--", *shows) as client:
         wait_until(lambda: jobs.status("last"), "the job")
         wait_until(lambda: sum(line.endswith("| 444") for line in jobs.lines()) == 4, lambda: f"two modes of two tasks: {jobs.lines()}", 120)
         assert config_map_bytes(jobs) < MIB, "nothing of it is in the cluster"
@@ -51,7 +50,7 @@ def test_many_files_reach_a_user_without_rights(jobs):
     jobs.write("job.yaml", json.dumps({
         "on": "kubernetes", "image": BUSYBOX, "command": ["sh", "conf/run.sh"], "files": ["conf"],
         "tasks": {"worker": {"instances": 2, "memory": "32m"}},
-        "kubernetes": {"namespace": jobs.kubectl.namespace, "agents": "config_maps",
+        "kubernetes": {"namespace": jobs.kubectl.namespace,
                        "pod": {"spec": {"containers": [{"name": "task", "securityContext": user}]}}}}))
     done = jobs.order("run", "job.yaml")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -65,7 +64,7 @@ def test_a_file_that_changes_meanwhile_is_an_error_that_names_it(jobs):
     """The first pods had it; one that is made again would get another."""
     jobs.image = BUSYBOX
     path, _ = make_large(jobs, mib=65)
-    with jobs.running(*AGENTS, "-r", "worker:2", "-f", "data", "--", *SLEEPER) as client:
+    with jobs.running("-r", "worker:2", "-f", "data", "--", *SLEEPER) as client:
         jobs.wait_for_running(2)
         with path.open("ab") as file:
             file.write(b"more")
@@ -79,8 +78,8 @@ def test_a_file_that_changes_meanwhile_is_an_error_that_names_it(jobs):
 def test_a_dry_run_says_what_they_take(jobs):
     jobs.image = BUSYBOX
     make_large(jobs, mib=65)
-    shown = jobs.run(*AGENTS, "-r", "worker:2", "-f", "data", "--dry-run", "--", "true")
+    shown = jobs.run("-r", "worker:2", "-f", "data", "--dry-run", "--", "true")
     assert shown.returncode == 0, shown.stderr
     assert "1 file (65 MiB) is too much for config maps: each task's agent fetches them from this client" in shown.stderr, shown.stderr
-    without = jobs.run("-r", "worker:2", "-f", "data", "--dry-run", "--", "true")
-    assert without.returncode == 2 and "have agents fetch them (kubernetes.agents)" in without.stderr, without.stderr
+    without = jobs.run(*WITHOUT_AGENTS, "-r", "worker:2", "-f", "data", "--dry-run", "--", "true")
+    assert without.returncode == 2 and "have agents, which fetch more" in without.stderr, without.stderr

@@ -1,4 +1,5 @@
-"""SIGUSR1 and SIGUSR2 to who leads a job on Kubernetes: a notice for the commands in its pods."""
+"""SIGUSR1 and SIGUSR2 to who leads a job on Kubernetes: a notice for the commands in its pods, which without agents are told by
+commands in their containers."""
 
 import json
 import signal
@@ -32,7 +33,7 @@ def write_job(jobs, command="python3 told.py", tasks=None, pod=None, **keys):
     jobs.write("told.py", TOLD)
     jobs.write("job.yaml", json.dumps({
         "tasks": {"worker": {"instances": 3}} if tasks is None else tasks, "files": ["told.py"], "command": command,
-        "kubernetes": {"pod": {"spec": pod}} if pod else {}, "timeouts": {"stop": "2s"}, **keys}))
+        "kubernetes": {"agents": "none", "pod": {"spec": pod or {}}}, "timeouts": {"stop": "2s"}, **keys}))
     return "job.yaml"
 
 

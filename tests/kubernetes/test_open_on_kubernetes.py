@@ -5,7 +5,7 @@ import json
 import os
 import signal
 
-from kubernetes.jobs import RUN_LIMIT_S, SLEEPER
+from kubernetes.jobs import RUN_LIMIT_S, SLEEPER, WITHOUT_AGENTS
 from kubernetes.opening import fetch, fetched, opened
 from waiting import wait_until
 
@@ -34,8 +34,9 @@ http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["GANGRUN_PORT"])), 
 
 
 def test_a_port_of_a_pod_is_reached_from_its_first_listening_to_the_jobs_end(jobs):
+    """Without agents the task that starts again has another pod."""
     jobs.write("server.py", SERVER)
-    with jobs.running("-r", "worker:2", "--restarts", "1", "--", "python3", "server.py") as client:
+    with jobs.running(*WITHOUT_AGENTS, "-r", "worker:2", "--restarts", "1", "--", "python3", "server.py") as client:
         jobs.wait_for_running(2)
         beside = jobs.order("exec", "last", "worker:1", "--", "true")
         assert beside.returncode == 125 and "worker:1: it is in a pod, which has no agent; kubectl exec" in beside.stderr, beside
@@ -72,7 +73,7 @@ def test_who_may_not_forward_is_told_the_right_that_is_missing(jobs):
     config = json.loads(jobs.kubectl.run("config", "view", "--raw", "--flatten", "-o", "json").stdout)
     config["users"][0]["user"]["as"] = account
     mine = jobs.write("mine.json", json.dumps(config))
-    with jobs.running("-r", "worker:1", "--", *SLEEPER):
+    with jobs.running(*WITHOUT_AGENTS, "-r", "worker:1", "--", *SLEEPER):
         jobs.wait_for_running(1)
         jobs.environment["KUBECONFIG"] = str(mine)
         with opened(jobs, "worker:0") as process:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 import pytest
-from kubernetes.jobs import SLEEPER
+from kubernetes.jobs import SLEEPER, WITHOUT_AGENTS
 from waiting import wait_until
 
 # Meets the others at the addresses that the cluster spec has, and ends when all of them have met it.
@@ -49,11 +49,16 @@ folder.mkdir()
 """
 
 
-@pytest.mark.gate
-def test_a_gang_of_pods_meets_by_its_names_and_leaves_nothing(jobs):
+@pytest.mark.parametrize("words, told", [
+    pytest.param((), "an agent runs beside each command, which config maps of the namespace bring (kubernetes.agents: config_maps, by default)",
+                 marks=pytest.mark.gate, id="agents"),
+    pytest.param(WITHOUT_AGENTS, "no agent runs beside the commands (kubernetes.agents: none)", id="names"),
+])
+def test_a_gang_of_pods_meets_and_leaves_nothing(jobs, words, told):
     jobs.write("meets.py", MEETS)
-    done = jobs.run("-r", "worker:2", "--", "python3", "meets.py")
+    done = jobs.run(*words, "-r", "worker:2", "--", "python3", "meets.py")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert told in done.stdout + done.stderr
     lines = jobs.lines()
     assert [line for line in lines if "met ['worker 0', 'worker 1'] as rank 1" in line]
     status = jobs.status()
@@ -65,7 +70,7 @@ def test_the_pods_of_a_large_gang_find_all_hosts_by_one_config_map(jobs):
     workers = 30
     jobs.write("job.yaml", json.dumps({
         "name": "gang-whose-hosts-have-long-names", "on": "kubernetes", "image": jobs.image,
-        "kubernetes": {"namespace": jobs.kubectl.namespace},
+        "kubernetes": {"namespace": jobs.kubectl.namespace, "agents": "none"},
         "command": ["sh", "-c", 'echo "tell" "$DTF_WORKER_HOSTS" "$TF_CONFIG" "$GANGRUN_CLUSTER_SPEC"'],
         "tasks": {"worker": {"instances": workers, "vcores": 0, "memory": "16m"}}}))
     shown = jobs.order("run", "--dry-run", "job.yaml")
@@ -89,7 +94,7 @@ def test_what_is_said_of_a_running_job_and_its_end_by_another_command(jobs):
     with jobs.running("-r", "worker:2", "--", *SLEEPER) as client:
         status = jobs.wait_for_running(2)
         assert status["id"] in jobs.order("ps").stdout
-        assert {task["address"].split(".")[1] for task in status["tasks"]} == {status["id"]}
+        assert len({task["address"].rsplit(":", 1)[0] for task in status["tasks"]}) == 2, "each pod has an address"
         wait_until(lambda: len(jobs.lines()) == 2, "the lines of both", pause_s=0.2)
         assert jobs.order("kill", "last").returncode == 0
         assert client.wait(60) == 5
@@ -116,10 +121,11 @@ def test_processes_of_a_task_share_its_memory(jobs):
     assert " 64 " in jobs.lines()[0]
 
 
-def test_a_quota_that_asks_for_limits_of_processors_is_met(jobs):
+@pytest.mark.parametrize("agents", ["config_maps", "none"])
+def test_a_quota_that_asks_for_limits_of_processors_is_met(jobs, agents):
     jobs.kubectl.run("create", "quota", "limited", "--hard=limits.cpu=8,limits.memory=2Gi")
     jobs.write("job.yaml", json.dumps({"tasks": {"worker": {"instances": 2, "memory": "64m"}}, "outputs": ["out"],
-                                       "command": "echo it > out", "kubernetes": {"vcores_limit": 2}}))
+                                       "command": "echo it > out", "kubernetes": {"vcores_limit": 2, "agents": agents}}))
     done = jobs.run("job.yaml")
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -130,8 +136,8 @@ def being_deleted(jobs):
 
 @pytest.mark.parametrize("how", ["Ctrl-C twice", "kill, then kill --now"])
 def test_who_has_time_to_end_and_then_none_is_not_waited_for(jobs, how):
-    """Nodes keep to the time that they were told first."""
-    with jobs.running("-r", "worker:2", "--timeout", "stop=1m", "--", "tail", "-f", "/dev/null") as client:
+    """Nodes keep to the time that they were told first. An agent would end at once what does not ignore the signal."""
+    with jobs.running(*WITHOUT_AGENTS, "-r", "worker:2", "--timeout", "stop=1m", "--", "tail", "-f", "/dev/null") as client:
         jobs.wait_for_running(2)
         for words in ([], ["--now"]):
             if how == "Ctrl-C twice":
@@ -173,8 +179,9 @@ def test_nothing_stays_of_a_job_whose_client_is_killed(jobs, when):
 
 @pytest.mark.gate
 def test_outputs_are_brought_before_their_pods_go(jobs):
+    """By a second container, where no agent sends them."""
     jobs.write("saves.py", SAVES)
-    done = jobs.run("-r", "worker:2", "--output", "model", "--", "python3", "saves.py")
+    done = jobs.run(*WITHOUT_AGENTS, "-r", "worker:2", "--output", "model", "--", "python3", "saves.py")
     assert done.returncode == 0, done.stdout + done.stderr
     listed = json.loads(jobs.order("fetch", "last", "--json").stdout)["outputs"]
     assert [(entry["task"], entry["files"]) for entry in listed] == [("worker-0", 2), ("worker-1", 2)]
@@ -184,21 +191,23 @@ def test_outputs_are_brought_before_their_pods_go(jobs):
     assert jobs.left() == []
 
 
-def test_scripts_over_the_limit_of_a_config_map_and_whole_folders_are_carried(jobs):
+@pytest.mark.parametrize("words", [(), WITHOUT_AGENTS], ids=["agents", "none"])
+def test_scripts_over_the_limit_of_a_config_map_and_whole_folders_are_carried(jobs, words):
     jobs.write("data/nested/one.txt", "first")
     jobs.write("data/two.txt", "second")
     jobs.write("large.py", "import hashlib, pathlib, sys\n"
                "print(pathlib.Path('data/nested/one.txt').read_text(), pathlib.Path('data/two.txt').read_text(), len(open(__file__).read()))\n"
                + "#" * (3 << 20) + "\n")
-    done = jobs.run("-r", "worker:1", "-f", "data", "--", "python3", "large.py")
+    done = jobs.run(*words, "-r", "worker:1", "-f", "data", "--", "python3", "large.py")
     assert done.returncode == 0, done.stdout + done.stderr
     size = (jobs.folder / "large.py").stat().st_size
     assert [line for line in jobs.lines() if f"first second {size}" in line]
 
 
-def test_a_secret_is_in_a_secret_only(jobs):
+@pytest.mark.parametrize("agents", [(), WITHOUT_AGENTS], ids=["agents", "none"])
+def test_a_secret_is_in_a_secret_only(jobs, agents):
     secret = "hunter2-of-this-test"
-    words = ("-r", "worker:1", "-e", f"DB_PASSWORD={secret}", "--", "sh", "-c",
+    words = (*agents, "-r", "worker:1", "-e", f"DB_PASSWORD={secret}", "--", "sh", "-c",
              'trap "exit 0" TERM; echo "length ${#DB_PASSWORD}"; tail -f /dev/null & wait')
     with jobs.running(*words) as client:
         jobs.wait_for_running(1)
@@ -206,7 +215,7 @@ def test_a_secret_is_in_a_secret_only(jobs):
         shown = {kind: jobs.kubectl.run("get", kind, "-o", "json").stdout for kind in ("pods", "configmaps", "jobs", "services")}
         assert not [kind for kind, text in shown.items() if secret in text]
         kept = jobs.kubectl.json("get", "secrets", "-l", "gangrun/job")
-        assert [value for one in kept for value in one["data"].values() if base64.b64decode(value).decode() == secret]
+        assert [value for one in kept for value in one["data"].values() if secret in base64.b64decode(value).decode()]
         client.send_signal(signal.SIGINT)
         said, _ = client.communicate(timeout=90)
     assert secret not in said
@@ -224,7 +233,25 @@ def test_the_plan_is_what_kubectl_would_make(jobs):
     assert done.returncode == 0, done.stderr
     assert "hidden-one" not in done.stdout
     made = jobs.kubectl.run("create", "--dry-run=server", "-o", "name", "-f", "-", given=done.stdout).stdout
-    assert len([name for name in made.split() if name.startswith("pod/")]) == 2
+    pods = [name.strip() for name in made.split() if name.startswith("pod/")]
+    assert len(pods) == 3 and len([name for name in pods if name.endswith("-relay")]) == 1, pods
+    assert "an agent runs beside each command" in done.stderr
+    assert jobs.left() == []
+
+
+def test_who_has_no_command_of_its_own_has_no_agent(jobs, kubernetes):
+    """The program that the image runs is not known here."""
+    jobs.image = kubernetes.make_image("localhost/says-hello:1", "--file", "/bin/busybox:/bin/busybox:755", "--command", "/bin/busybox",
+                                       "--command", "echo", "--command", "hello")
+    jobs.write("job.yaml", "tasks: {worker: {instances: 2}}\n")
+    why = "no agent runs beside the commands (kubernetes.agents: none, by default, as worker has no command of its own"
+    assert why in jobs.run("job.yaml", "--dry-run").stderr
+    done = jobs.run("job.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert why in done.stdout + done.stderr
+    assert len([line for line in jobs.lines() if "hello" in line]) == 2
+    refused = jobs.run("job.yaml", "--agents", "config_maps")
+    assert refused.returncode == 2 and "tasks.worker.command: worker has no command" in refused.stderr, refused
     assert jobs.left() == []
 
 
@@ -250,7 +277,7 @@ def test_a_namespace_that_is_not_there(jobs):
 
 
 # As kubectl apply does: such a pod ran without what was meant.
-@pytest.mark.parametrize("flags, status", [([], 3), (["-d"], 2), (["--dry-run"], 2)])
+@pytest.mark.parametrize("flags, status", [([], 3), (["--dry-run"], 2)])
 @pytest.mark.parametrize("pod, field", [
     ("{spec: {nodeSelectr: {a: b}}}", "unknown field 'spec.nodeSelectr'"),
     ("{spec: {containers: [{name: worker, securityContex: {runAsUser: 1}}]}}", "unknown field 'spec.containers[0].securityContex'"),

@@ -8,6 +8,7 @@ import signal
 import subprocess
 
 import pytest
+from kubernetes.jobs import documented_rights
 from waiting import wait_until
 
 KINDS = ("pods", "services", "jobs", "configmaps", "secrets")
@@ -39,6 +40,15 @@ apiVersion: v1
 kind: Service
 metadata: {name: NAME, labels: {team: physics}}
 spec: {type: NodePort}
+"""
+# Fails in its first run, and says in the second one whether that was in the same container.
+FAILS_ONCE = """
+import os, pathlib, sys
+ran = pathlib.Path("/tmp/ran")
+if os.environ["GANGRUN_RESTARTS"] == "0":
+    ran.touch()
+    sys.exit(3)
+print("again in", "its pod" if ran.exists() else "another pod", flush=True)
 """
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples/tf-spawner"
 
@@ -82,6 +92,9 @@ def test_names_labels_and_variables_are_the_documented_ones(spawner):
         pods = spawner.wait_for_workers(client)
         assert [pod["metadata"]["name"] for pod in pods] == ["worker0", "worker1"]
         assert [pod["metadata"]["labels"]["app"] for pod in pods] == ["worker0", "worker1"]
+        shown = {variable["name"]: variable.get("value", "") for variable in pods[1]["spec"]["containers"][0]["env"]}
+        assert "worker1:1999" in shown["TF_CONFIG"] and (shown["WORKER_NUMBER"], shown["TOT_WORKERS"]) == ("1", "2"), shown
+        assert len([name for name in spawner.kubectl.names("pods") if name.endswith("-relay")]) == 1, "and it is no worker"
         named = spawner.named()
         assert {"pod/worker0", "pod/worker1", "service/worker0", "service/worker1", "configmap/script"} <= set(named)
         script = spawner.kubectl.json("get", "configmap", "script")
@@ -91,6 +104,31 @@ def test_names_labels_and_variables_are_the_documented_ones(spawner):
         assert [line for line in told if "told 1 2 1 worker0:1999 worker1:1999 /script/training-script.py" in line]
         client.send_signal(signal.SIGINT)
         assert client.wait(90) == 130
+    assert spawner.named() == [] and spawner.jobs.left() == []
+
+
+def test_a_worker_that_fails_starts_again_in_its_pod(spawner):
+    spawner.jobs.write("script.py", FAILS_ONCE)
+    done = spawner.order("-w", "2", "-i", spawner.jobs.image, "--restarts", "2", "script.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len([line for line in spawner.jobs.lines() if "again in its pod" in line]) == 2, spawner.jobs.lines()
+    assert spawner.jobs.status()["restarts_used"] == 2
+
+
+def test_who_may_do_no_more_than_the_original_does_runs_without_agents(spawner):
+    of_agents = {"pods/portforward"}, {"get", "patch"}
+    rules = [rule for rule in documented_rights() if set(rule["resources"]) != of_agents[0] and set(rule["verbs"]) != of_agents[1]]
+    assert len(rules) == len(documented_rights()) - 2
+    spawner.jobs.write_kubeconfig("narrow.yaml", {"token": spawner.jobs.make_token(spawner.jobs.make_account(rules=rules))})
+    spawner.jobs.write("script.py", FAILS_ONCE)
+    words = ("--kubeconfig", "narrow.yaml", "-w", "1", "-i", spawner.jobs.image, "--restarts", "1", "script.py")
+    done = spawner.order(*words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (told,) = [line for line in done.stderr.splitlines() if "no agents run beside the workers" in line]
+    assert "you have no right to get configmaps, patch configmaps, get pods/portforward, create pods/portforward: this run is without" in told
+    assert [line for line in spawner.jobs.lines() if "again in another pod" in line]
+    refused = spawner.order("--agents", "config_maps", *words)
+    assert refused.returncode == 3 and "create pods/portforward" in refused.stderr, refused
     assert spawner.named() == []
 
 
@@ -133,11 +171,11 @@ def test_a_run_is_deleted_by_its_tag_and_its_client_ends(spawner):
         spawner.wait_for_workers(client, "mine")
         done = spawner.order("-d", "mine", "--yes")
         assert done.returncode == 0, done.stderr
-        assert "pod/worker0" in done.stdout and "configmap/script" in done.stdout
+        assert "pod/worker0" in done.stdout and "configmap/script" in done.stdout and "-relay" in done.stdout
         assert client.wait(60) == 1
         said = client.stdout.read()
         assert "somebody deleted Job " in said and "lost" not in said and "avoided" not in said
-    wait_until(lambda: spawner.named("mine") == [], lambda: f"the end of {spawner.named('mine')}", 60, pause_s=0.5)
+    wait_until(lambda: spawner.named("mine") == [] == spawner.jobs.left(), lambda: f"the end of {spawner.jobs.left()}", 60, pause_s=0.5)
 
 
 def old_run(kubectl, tag):

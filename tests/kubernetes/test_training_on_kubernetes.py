@@ -58,7 +58,7 @@ def check_same(found, alone):
 
 
 def nodes_of(jobs):
-    return {pod["spec"].get("nodeName") for pod in jobs.pods() if pod["metadata"]["labels"]["gangrun/task"].startswith("worker")}
+    return {pod["spec"].get("nodeName") for pod in jobs.pods() if pod["metadata"]["labels"].get("gangrun/task", "").startswith("worker")}
 
 
 def test_workers_on_two_nodes_train_as_well_as_one_process(training, alone):

@@ -32,6 +32,7 @@
 #include "kubernetes/pods/master_pod.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_facts.h"
+#include "kubernetes/pods/where_pods_work.h"
 #include "kubernetes/records/head.h"
 #include "kubernetes/refusal.h"
 #include "net/certificate.h"
@@ -142,6 +143,7 @@ Result<std::string> Handing::submit() {
                                                     .on_signal = [this](int n) { on_signal(n); }}));
   GANGRUN_TRY(reach());
   GANGRUN_TRY(look_at_account());
+  context_.console.error(pods::way_of_agents(input_.spec));
   GANGRUN_TRY(prepare());
   GANGRUN_TRY(record({}));
   guard_->set_words(unconfirmed());
@@ -390,6 +392,13 @@ void tell_role(const job::JobSpec& spec, const std::string& name_space, const st
 
 Result<> check_detached(const client::RunOptions& options, const job::JobSpec& spec) {
   if (!options.detach) return {};
+  const job::TaskSpec* unknown = pods::without_command(spec);
+  if (unknown != nullptr && !pods::kubernetes_of(spec).agents) {
+    return base::invalid_argument(base::format(
+        "tasks.{}.command: is missing: with --detach on kubernetes an agent runs each command, and "
+        "that of an image is not known; allowed: a command, or the same job without --detach",
+        unknown->type));
+  }
   if (!pods::has_agents(spec)) {
     return base::invalid_argument(
         "kubernetes.agents: none is not allowed with --detach, where a pod leads the job through "

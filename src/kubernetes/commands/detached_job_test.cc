@@ -58,6 +58,17 @@ TEST(DetachedJob, NeedsAgents) {
             "without --detach");
 }
 
+TEST(DetachedJob, NeedsACommandForEachAgent) {
+  client::RunOptions options;
+  options.detach = true;
+  job::JobSpec spec = led_job().spec;
+  pods::edit_kubernetes(spec).agents.reset();
+  EXPECT_TRUE(check_detached(options, spec).ok());
+  spec.command = {};
+  EXPECT_THAT(check_detached(options, spec).error().message,
+              StartsWith("tasks.worker.command: is missing: with --detach on kubernetes"));
+}
+
 // The error is bad input, and what helps can be piped into kubectl.
 TEST(DetachedJob, NeedsAnAccountForItsMaster) {
   client::TestContext test;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/format.h"
+#include "kubernetes/pods/where_pods_work.h"
 #include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::commands {
@@ -47,6 +49,9 @@ Result<pods::GangScheduling> chosen(const job::JobSpec& spec, const GangAbilitie
   return wanted;
 }
 
+// The questions that check_cluster asks before those for rights.
+constexpr std::size_t kBeforeReviews = 2;
+
 kubernetes::Request review_request(const pods::Right& right, const std::string& name_space) {
   return {.method = "POST",
           .path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
@@ -61,6 +66,29 @@ Result<> check_namespace(const Result<Json>& answer, const kubernetes::Access& a
   return base::invalid_argument(
       base::format("kubernetes.namespace: '{}' is not a namespace of the cluster {} (context '{}')",
                    access.name_space, access.remote.url, access.context));
+}
+
+// Those whose review says no.
+Result<std::vector<pods::Right>> refused_of(const std::vector<pods::Right>& rights,
+                                            std::span<const Result<Json>> reviews) {
+  std::vector<pods::Right> refused;
+  for (std::size_t i = 0; i < rights.size(); ++i) {
+    if (!reviews[i].ok()) return reviews[i].error();
+    const bool is_allowed = value_at(*reviews[i], {"status", "allowed"}) == true;
+    if (!is_allowed) refused.push_back(rights[i]);
+  }
+  return refused;
+}
+
+// A job can do without those of agents.
+std::string way_without(const std::vector<pods::Right>& missing) {
+  const bool is_of_agents =
+      std::ranges::all_of(missing, [](const pods::Right& right) { return right.is_for_agents; });
+  if (!is_of_agents) return {};
+  return base::format(
+      "; agents need that, and `--agents none` runs the job without them: without "
+      "{}",
+      pods::what_agents_bring());
 }
 
 }  // namespace
@@ -118,6 +146,17 @@ std::vector<Result<Json>> ask_all(net::EventLoop& loop, kubernetes::Client& clie
   return given;
 }
 
+Result<std::vector<pods::Right>> missing_rights(net::EventLoop& loop, kubernetes::Client& client,
+                                                const std::vector<pods::Right>& rights,
+                                                base::Instant deadline) {
+  std::vector<kubernetes::Request> requests;
+  for (const pods::Right& right : rights) {
+    requests.push_back(review_request(right, client.access().name_space));
+  }
+  const auto answers = ask_all(loop, client, std::move(requests), deadline, [] { return false; });
+  return refused_of(rights, answers);
+}
+
 Result<pods::GangScheduling> check_cluster(net::EventLoop& loop, kubernetes::Client& client,
                                            const job::JobSpec& spec,
                                            const std::vector<pods::Right>& rights,
@@ -135,19 +174,14 @@ Result<pods::GangScheduling> check_cluster(net::EventLoop& loop, kubernetes::Cli
   const std::string at = base::format("the API server {} ({})", access.remote.url, access.source);
   const auto is_there = check_namespace(answers[0], access);
   if (!is_there.ok()) return is_there.error().context(at);
-  std::vector<pods::Right> missing;
-  for (std::size_t i = 0; i < rights.size(); ++i) {
-    const Result<Json>& review = answers[i + 2];
-    if (!review.ok()) return review.error().context(at);
-    const bool is_allowed = value_at(*review, {"status", "allowed"}) == true;
-    if (!is_allowed) missing.push_back(rights[i]);
-  }
-  if (!missing.empty()) {
+  const auto missing = refused_of(rights, std::span(answers).subspan(kBeforeReviews));
+  if (!missing.ok()) return missing.error().context(at);
+  if (!missing->empty()) {
     return base::Error{
         base::Code::kPermissionDenied,
         base::format("{}: in the namespace '{}' you have no right to {} "
-                     "(docs/kubernetes.md has the rights that a job needs as a Role)",
-                     at, access.name_space, pods::words_of(missing))};
+                     "(docs/kubernetes.md has the rights that a job needs as a Role){}",
+                     at, access.name_space, pods::words_of(*missing), way_without(*missing))};
   }
   return gang_scheduling_of(spec, answers[1].ok() ? gang_abilities(*answers[1]) : GangAbilities());
 }

@@ -37,6 +37,12 @@ std::vector<base::Result<base::Json>> ask_all(net::EventLoop& loop, kubernetes::
                                               base::Instant deadline,
                                               const std::function<bool()>& is_cancelled);
 
+// Those of the rights in the client's namespace that whoever asks does not have.
+base::Result<std::vector<pods::Right>> missing_rights(net::EventLoop& loop,
+                                                      kubernetes::Client& client,
+                                                      const std::vector<pods::Right>& rights,
+                                                      base::Instant deadline);
+
 // Asks the API server whether the job can be started in the namespace, and how its pods are
 // scheduled then: that it is there, and that we have these rights, which are named where they are
 // missing. Runs the loop. kCancelled: `is_cancelled` became true meanwhile.

@@ -120,6 +120,7 @@ Result<PodsPlan> plan_of(KubernetesLaunch launch, const client::RunOptions& opti
   // For commands that look for the job later, from elsewhere.
   pods::KubernetesOptions& where = pods::edit_kubernetes(plan.spec);
   where.name_space = access.name_space;
+  where.agents = pods::agents_by(plan.spec);
   if (!where.kubeconfig.empty())
     where.kubeconfig = client::in_folder(context.folder, where.kubeconfig);
   plan.spec = pods::with_time_for_pods(std::move(plan.spec));

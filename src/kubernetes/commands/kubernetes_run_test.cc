@@ -61,14 +61,14 @@ TEST_F(CarriedFolders, HaveTheLimitsOfTheJobTogether) {
   constexpr std::uintmax_t kMib = std::uintmax_t{1} << 20U;
   make("a/large", 40 * kMib);
   make("b/large", 40 * kMib);
-  const auto large = carry({"a", "b"});
+  const auto large = carry({"a", "b"}, pods::AgentsBy::kNone);
   ASSERT_FALSE(large.ok());
   EXPECT_THAT(large.error().message, HasSubstr("80 MiB together are more than the 64 MiB"));
   for (int i = 0; i < 150; ++i) {
     make(base::format("c/{}", i), 0);
     make(base::format("d/{}", i), 0);
   }
-  const auto many = carry({"c", "d"});
+  const auto many = carry({"c", "d"}, pods::AgentsBy::kNone);
   ASSERT_FALSE(many.ok());
   EXPECT_THAT(many.error().message, HasSubstr("300 files are more than the 200"));
 }

@@ -60,6 +60,7 @@ Result<host::MadeTasks> PodsBackend::make_tasks(const host::BackendInput& input)
   GANGRUN_ASSIGN(auto manifests, pods::Manifests::make(std::move(own)));
   std::vector<std::string> remarks = host::remarks_of(input.launch);
   remarks.push_back(pods::where_pods_work(manifests));
+  remarks.push_back(pods::way_of_agents(manifests.input().spec));
   if (manifests_.fetched) remarks.push_back(pods::how_files_come(manifests_));
   host::MadeTasks made = manifests.input().agents ? make_agents(input, std::move(manifests))
                                                   : make_pods(input, std::move(manifests));

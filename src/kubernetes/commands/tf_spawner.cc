@@ -1,6 +1,7 @@
 #include "kubernetes/commands/tf_spawner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "jobfile/validate.h"
 #include "jobfile/yaml_json.h"
 #include "kubernetes/pods/names.h"
+#include "kubernetes/pods/where_pods_work.h"
 #include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::commands {
@@ -41,6 +43,15 @@ Result<int> count_in(std::string_view flag, const std::optional<std::string>& te
                      int max) {
   if (!text) return fallback;
   return job::parse_count(*text, 1, max).context(flag);
+}
+
+// An image for agents is named in job files only.
+Result<> check_way(const std::optional<std::string>& agents) {
+  for (const pods::AgentsBy by : {pods::AgentsBy::kConfigMaps, pods::AgentsBy::kNone}) {
+    if (!agents || *agents == to_string(by)) return {};
+  }
+  return refused("--agents", base::format("{} is not a way for agents; allowed: config_maps, none",
+                                          job::in_quotes(*agents)));
 }
 
 // As a part of an object's name, which is stricter than a label.
@@ -185,6 +196,8 @@ jobfile::Flags flags_of(const TfSpawnerOptions& options, const std::string& tag,
   flags.fields["vcores"] = {"0"};
   flags.timeouts = options.timeouts;
   flags.tensorboard = options.tensorboard;
+  flags.restarts = options.restarts;
+  if (options.agents) flags.job_fields["kubernetes.agents"] = *options.agents;
   return flags;
 }
 
@@ -252,6 +265,7 @@ Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
                  count_in("-w", options.workers, kDefaultWorkers, job::kMaxTasks));
   GANGRUN_ASSIGN(const int port, count_in("-p", options.port, kDefaultPort,
                                           std::numeric_limits<std::uint16_t>::max()));
+  GANGRUN_TRY(check_way(options.agents));
   GANGRUN_ASSIGN(WorkerPod worker, worker_pod(files.pod));
   jobfile::Flags flags = flags_of(options, tag, workers);
   GANGRUN_ASSIGN(flags.command, command_of(files, worker.command));
@@ -277,6 +291,8 @@ Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options,
   launch.files = {{.path = kScript, .content = files.script}};
   launch.names.pods = pod_names(workers, "");
   launch.names.has_service_per_task = true;
+  // By it users count the workers.
+  launch.names.tasks_label = kAttemptTag;
   launch.names.script_config_map = kScriptConfigMap;
   launch.names.first_port = static_cast<std::uint16_t>(port);
   return launch;
@@ -311,6 +327,19 @@ base::Error in_own_words(base::Error error, const TfSpawnerOptions& options) {
     break;
   }
   return error;
+}
+
+std::string leave_out_agents(job::JobSpec& spec, const std::vector<pods::Right>& missing,
+                             const std::string& name_space) {
+  std::vector<pods::Right> of_agents;
+  std::ranges::copy_if(missing, std::back_inserter(of_agents),
+                       [](const pods::Right& right) { return right.is_for_agents; });
+  if (of_agents.empty()) return {};
+  pods::edit_kubernetes(spec).agents = pods::AgentsBy::kNone;
+  return base::format(
+      "no agents run beside the workers, as in the namespace '{}' you have no right to {}: this "
+      "run is without {}",
+      name_space, pods::words_of(of_agents), pods::what_agents_bring());
 }
 
 void take_names_of_its_own(KubernetesLaunch& launch, const std::string& tag) {

@@ -11,6 +11,7 @@
 #include "jobfile/place_rules.h"
 #include "kubernetes/commands/kubernetes_run.h"
 #include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/rights.h"
 
 // The command line of `tf-spawner`, as options of `gangrun run --on kubernetes`
 // (docs/from-tf-spawner.md).
@@ -40,6 +41,8 @@ struct TfSpawnerOptions {
   std::vector<std::string> outputs{};
   std::vector<std::string> timeouts{};
   std::optional<std::string> tensorboard{};
+  std::optional<std::string> restarts{};
+  std::optional<std::string> agents{};
   std::optional<std::string> kubeconfig{};
   std::optional<std::string> context{};
   client::DisplayOptions display{};
@@ -79,6 +82,11 @@ base::Result<KubernetesLaunch> tf_spawner_launch(const TfSpawnerOptions& options
 // The error with the flags and files of this command line, where it names fields of a job file and
 // flags of `gangrun run`.
 base::Error in_own_words(base::Error error, const TfSpawnerOptions& options);
+
+// If some of the missing rights are those of agents alone, the job is to have none: the line that
+// tells so. Empty: nothing has changed.
+std::string leave_out_agents(job::JobSpec& spec, const std::vector<pods::Right>& missing,
+                             const std::string& name_space);
 
 // Puts names with the tag at their ends in the place of the documented ones.
 void take_names_of_its_own(KubernetesLaunch& launch, const std::string& tag);

@@ -15,11 +15,13 @@
 #include "client/text.h"
 #include "host/ending_signals.h"
 #include "kubernetes/commands/kubernetes_access.h"
+#include "kubernetes/commands/kubernetes_checks.h"
 #include "kubernetes/commands/kubernetes_place.h"
 #include "kubernetes/commands/kubernetes_run.h"
 #include "kubernetes/commands/tf_spawner.h"
 #include "kubernetes/commands/tf_spawner_objects.h"
 #include "kubernetes/pods/kubernetes_options.h"
+#include "kubernetes/pods/rights.h"
 #include "net/digests.h"
 
 namespace gangrun::kubernetes::commands {
@@ -90,12 +92,11 @@ Result<TfSpawnerFiles> read_files(const TfSpawnerOptions& options, const client:
 
 // Nothing of another run is touched: with the same tag this one is refused, with another it goes
 // beside it.
-Result<> keep_from_others(const TfSpawnerOptions& options, const std::string& tag,
-                          KubernetesLaunch& launch, client::Context& context) {
-  GANGRUN_ASSIGN(const auto cluster, cluster_of(options, context));
-  kubernetes::Client& client = *cluster->client;
+Result<> keep_from_others(Cluster& cluster, const std::string& tag, KubernetesLaunch& launch,
+                          client::Context& context) {
+  kubernetes::Client& client = *cluster.client;
   const base::Instant deadline = context.clock.now() + kLookTimeout;
-  GANGRUN_ASSIGN(const auto same, objects_with_tag(cluster->loop, client, tag, deadline));
+  GANGRUN_ASSIGN(const auto same, objects_with_tag(cluster.loop, client, tag, deadline));
   if (!same.empty()) {
     return base::Error{
         base::Code::kAlreadyExists,
@@ -103,7 +104,7 @@ Result<> keep_from_others(const TfSpawnerOptions& options, const std::string& ta
                      "delete it by `{3} -d -t {0}`, or give this one another tag by -t or -r",
                      tag, client.access().name_space, to_string(same.front()), kTfSpawner)};
   }
-  GANGRUN_ASSIGN(const auto taken, first_taken(cluster->loop, client, launch.names, deadline));
+  GANGRUN_ASSIGN(const auto taken, first_taken(cluster.loop, client, launch.names, deadline));
   if (!taken) return {};
   take_names_of_its_own(launch, tag);
   const std::string whose =
@@ -112,6 +113,25 @@ Result<> keep_from_others(const TfSpawnerOptions& options, const std::string& ta
       "{} is {}; this run's pods and services are called {} and so on, its config map {}\n",
       to_string(*taken), whose, launch.names.pods.begin()->second, launch.names.script_config_map));
   return {};
+}
+
+// Whoever may do what tf-spawner does, and no more, runs without agents.
+Result<> settle_agents(Cluster& cluster, KubernetesLaunch& launch, client::Context& context) {
+  if (pods::kubernetes_of(launch.spec).agents || !pods::has_agents(launch.spec)) return {};
+  GANGRUN_ASSIGN(const auto missing,
+                 missing_rights(cluster.loop, *cluster.client, pods::client_rights(launch.spec),
+                                context.clock.now() + kLookTimeout));
+  const std::string told =
+      leave_out_agents(launch.spec, missing, cluster.client->access().name_space);
+  if (!told.empty()) context.console.err(told + "\n");
+  return {};
+}
+
+Result<> look_at_namespace(const TfSpawnerOptions& options, const std::string& tag,
+                           KubernetesLaunch& launch, client::Context& context) {
+  GANGRUN_ASSIGN(const auto cluster, cluster_of(options, context));
+  GANGRUN_TRY(keep_from_others(*cluster, tag, launch, context));
+  return settle_agents(*cluster, launch, context);
 }
 
 client::ExitStatus start(const TfSpawnerOptions& options, const std::string& tag,
@@ -127,11 +147,11 @@ client::ExitStatus start(const TfSpawnerOptions& options, const std::string& tag
   }
   launch->reworded = reworded;
   if (!options.dry_run) {
-    const auto alone = keep_from_others(options, tag, *launch, context);
-    if (!alone.ok()) {
-      const bool is_input = alone.error().code == base::Code::kInvalidArgument;
+    const auto looked = look_at_namespace(options, tag, *launch, context);
+    if (!looked.ok()) {
+      const bool is_input = looked.error().code == base::Code::kInvalidArgument;
       return client::fail(
-          context, alone.error(),
+          context, looked.error(),
           is_input ? client::ExitStatus::kBadInput : client::ExitStatus::kCouldNotStart);
     }
   }
@@ -241,6 +261,10 @@ std::vector<client::Flag> flags_of(TfSpawnerOptions& options) {
        "Files and folders of the workers to keep, for gangrun fetch"},
       {"--tensorboard", &options.tensorboard, "PATH",
        "Run TensorBoard beside the workers, on this folder of theirs"},
+      {"--restarts", &options.restarts, "N[:SCOPE]",
+       "Restart after up to N failures; SCOPE: task (the default) or gang"},
+      {"--agents", &options.agents, "WAY",
+       "How an agent runs each worker: config_maps (where you may) or none"},
       {"--timeout", &options.timeouts, "KEY=TIME,...",
        "Time limits: allocation, hold, roll_call, job, stop"},
       {"--kubeconfig", &options.kubeconfig, "FILE", "How the cluster is reached"},

@@ -50,6 +50,7 @@ RunObject object_of(const Json& json, const Collection& collection, const std::s
           .name = name_of(json),
           .path = base::format("{}/{}", path, name_of(json)),
           .tag = text_at(json, {"metadata", "labels", kAttemptTag}),
+          .job = text_at(json, {"metadata", "labels", pods::kJobLabel}),
           .is_owned = !list_at(json, {"metadata", "ownerReferences"}).empty()};
 }
 
@@ -91,9 +92,24 @@ Result<> ask_for_deletion(net::EventLoop& loop, kubernetes::Client& client,
       "the API server has not answered {} of {} requests to delete", missing, objects.size()));
 }
 
-// Until no pod of the run is left: they may take their time to stop.
-Result<> wait_for_pods(net::EventLoop& loop, kubernetes::Client& client, const std::string& tag,
-                       base::Instant deadline) {
+std::string with_tag(const std::string& tag) { return base::format("{}={}", kAttemptTag, tag); }
+
+std::string beside_workers(const std::string& job) {
+  return base::format("{}={},!{}", pods::kJobLabel, job, kAttemptTag);
+}
+
+// The jobs of gangrun among the runs that these objects are of.
+std::set<std::string> jobs_of(const std::vector<RunObject>& objects) {
+  std::set<std::string> jobs;
+  for (const RunObject& object : objects) {
+    if (object.kind == kOwner.kind && !object.job.empty()) jobs.insert(object.job);
+  }
+  return jobs;
+}
+
+// Until no pod that the selector chooses is left: they may take their time to stop.
+Result<> wait_for_pods(net::EventLoop& loop, kubernetes::Client& client,
+                       const std::string& selector, base::Instant deadline) {
   bool is_known = false;
   std::set<std::string> left;
   Result<> outcome;
@@ -109,9 +125,8 @@ Result<> wait_for_pods(net::EventLoop& loop, kubernetes::Client& client, const s
   callbacks.on_trouble = [&](const base::Error& error, bool is_final) {
     if (is_final) outcome = error;
   };
-  const auto watching = client.watch(
-      {.path = path_of(kPods, client), .label_selector = base::format("{}={}", kAttemptTag, tag)},
-      std::move(callbacks));
+  const auto watching = client.watch({.path = path_of(kPods, client), .label_selector = selector},
+                                     std::move(callbacks));
   const auto ended = [&] { return !outcome.ok() || (is_known && left.empty()); };
   if (loop.run_until(ended, deadline) && outcome.ok()) return {};
   if (!outcome.ok()) return outcome;
@@ -128,7 +143,7 @@ std::string to_string(const RunObject& object) {
 Result<std::vector<RunObject>> objects_with_tag(net::EventLoop& loop, kubernetes::Client& client,
                                                 const std::string& tag, base::Instant deadline) {
   std::vector<RunObject> objects;
-  const std::string label = base::format("{}={}", kAttemptTag, tag);
+  const std::string label = with_tag(tag);
   for (const Collection& collection : kOurs) {
     GANGRUN_TRY(add(loop, client, collection,
                     {"labelSelector", base::format("{},{}", label, pods::kJobLabel)}, deadline,
@@ -136,6 +151,10 @@ Result<std::vector<RunObject>> objects_with_tag(net::EventLoop& loop, kubernetes
   }
   for (const Collection& collection : kTheirs) {
     GANGRUN_TRY(add(loop, client, collection, {"labelSelector", label}, deadline, objects));
+  }
+  for (const std::string& job : jobs_of(objects)) {
+    GANGRUN_TRY(
+        add(loop, client, kPods, {"labelSelector", beside_workers(job)}, deadline, objects));
   }
   return objects;
 }
@@ -180,7 +199,10 @@ Result<> delete_objects(net::EventLoop& loop, kubernetes::Client& client, const 
       rest.begin(), rest.end(), [](const RunObject& object) { return object.kind == kOwner.kind; });
   GANGRUN_TRY(ask_for_deletion(loop, client, {rest.begin(), owned}, deadline));
   GANGRUN_TRY(ask_for_deletion(loop, client, {owned, rest.end()}, deadline));
-  GANGRUN_TRY(wait_for_pods(loop, client, tag, deadline));
+  GANGRUN_TRY(wait_for_pods(loop, client, with_tag(tag), deadline));
+  for (const std::string& job : jobs_of(objects)) {
+    GANGRUN_TRY(wait_for_pods(loop, client, beside_workers(job), deadline));
+  }
   GANGRUN_ASSIGN(auto left, objects_with_tag(loop, client, tag, deadline));
   // The owner is gone, and the cluster removes what it owned.
   std::erase_if(left, [](const RunObject& object) { return object.is_owned; });

@@ -19,6 +19,7 @@ struct RunObject {
   std::string name;
   std::string path;  // at the API server
   std::string tag;   // empty: it is of no run
+  std::string job;   // of gangrun; empty: of none
   bool is_owned = false;
 
   friend bool operator==(const RunObject&, const RunObject&) = default;
@@ -27,7 +28,9 @@ struct RunObject {
 // "pod/worker0"
 std::string to_string(const RunObject& object);
 
-// Services, config maps and pods with the tag, and of Jobs and Secrets those of gangrun.
+// Services, config maps and pods with the tag, and of Jobs and Secrets those of gangrun. Pods that
+// are no workers (the relay of a run's agents) have no tag, and are found by the Job that owns
+// them.
 base::Result<std::vector<RunObject>> objects_with_tag(net::EventLoop& loop,
                                                       kubernetes::Client& client,
                                                       const std::string& tag,

@@ -18,8 +18,9 @@ using testing::HasSubstr;
 
 class Asked final : public kubernetes::Activity {};
 
-Json made(const std::string& name, const std::string& tag, bool is_owned) {
+Json made(const std::string& name, const std::string& tag, bool is_owned, const std::string& job) {
   Json metadata = {{"name", name}, {"labels", Json::object()}};
+  if (!job.empty()) metadata["labels"]["gangrun/job"] = job;
   if (!tag.empty()) metadata["labels"]["training_attempt"] = tag;
   if (is_owned) metadata["ownerReferences"] = Json::array({{{"name", "owner"}}});
   return {{"metadata", std::move(metadata)}};
@@ -31,9 +32,9 @@ class FakeServer final : public kubernetes::IdleClient {
   explicit FakeServer(net::EventLoop& loop) : IdleClient("ml"), loop_(loop) {}
 
   void add(const std::string& resource, const std::string& name, const std::string& tag,
-           bool is_owned = false) {
+           bool is_owned = false, const std::string& job = "") {
     const std::string group = resource == "jobs" ? "/apis/batch/v1" : "/api/v1";
-    objects_[group + "/namespaces/ml/" + resource].push_back(made(name, tag, is_owned));
+    objects_[group + "/namespaces/ml/" + resource].push_back(made(name, tag, is_owned, job));
   }
   void forbid_deleting(const std::string& path) { forbidden_ = path; }
   void keep_pods() { keeps_pods_ = true; }
@@ -91,8 +92,14 @@ class FakeServer final : public kubernetes::IdleClient {
       const Json& metadata = object["metadata"];
       const bool by_name = "metadata.name=" + metadata["name"].get<std::string>() == field;
       const std::string tag = metadata["labels"].value("training_attempt", "");
+      const std::string job = metadata["labels"].value("gangrun/job", "");
       const bool by_label =
-          label == "training_attempt" ? !tag.empty() : label == "training_attempt=" + tag;
+          label == "training_attempt"
+              ? !tag.empty()
+              : label == "training_attempt=" + tag ||
+                    (!job.empty() &&
+                     (label == "training_attempt=" + tag + ",gangrun/job" ||
+                      (tag.empty() && label == "gangrun/job=" + job + ",!training_attempt")));
       if (field.empty() ? by_label : by_name) chosen.push_back(object);
     }
     Json page = {{"items", Json::array()}, {"metadata", Json::object()}};
@@ -164,6 +171,20 @@ TEST_F(TfSpawnerObjects, AreDeletedAndThoseOfAnotherTagAreNot) {
   EXPECT_TRUE(gone.ok()) << gone.error().message;
   EXPECT_THAT(server_.deleted(), ElementsAre("worker0", "script", "worker0", "worker1"));
   EXPECT_EQ(names("b").size(), 4U);
+}
+
+// It is no worker, which users count by the tag.
+TEST_F(TfSpawnerObjects, ARelayOfItsAgentsIsOfTheRun) {
+  add_run("a", "", true);
+  server_.add("jobs", "a-1-owner", "a", false, "a-1");
+  server_.add("pods", "a-1-relay", "", true, "a-1");
+  server_.add("pods", "b-1-relay", "", true, "b-1");
+  EXPECT_THAT(names("a"), ElementsAre("job/a-1-owner", "service/worker0", "configmap/script",
+                                      "pod/worker0", "pod/worker1", "pod/a-1-relay"));
+  const auto objects = objects_with_tag(loop_, server_, "a", soon());
+  EXPECT_TRUE(delete_objects(loop_, server_, "a", *objects, soon()).ok());
+  EXPECT_THAT(server_.deleted(), testing::Contains("a-1-relay"));
+  EXPECT_THAT(server_.deleted(), testing::Not(testing::Contains("b-1-relay")));
 }
 
 TEST_F(TfSpawnerObjects, WhatGoesWithItsOwnerNeedsNoRight) {

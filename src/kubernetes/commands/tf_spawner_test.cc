@@ -72,6 +72,27 @@ TEST(TfSpawner, HasItsDefaults) {
   EXPECT_EQ(launch.names.first_port, 1999);
 }
 
+TEST(TfSpawner, HasAgentsThatUsersDoNotCount) {
+  TfSpawnerOptions options;
+  options.tensorboard = "/logs";
+  const KubernetesLaunch launch = launch_of(options);
+  EXPECT_EQ(pods::agents_by(launch.spec), pods::AgentsBy::kConfigMaps);
+  EXPECT_EQ(launch.names.tasks_label, "training_attempt");
+}
+
+TEST(TfSpawner, RunsWithoutAgentsForWhoLacksTheRightsForThem) {
+  job::JobSpec spec = launch_of({}).spec;
+  EXPECT_EQ(leave_out_agents(spec, {}, "ml"), "");
+  EXPECT_EQ(leave_out_agents(spec, {{"create", "", "pods"}}, "ml"), "");
+  EXPECT_TRUE(pods::has_agents(spec));
+  EXPECT_EQ(
+      leave_out_agents(spec, {{"create", "", "pods"}, {"patch", "", "configmaps", "", true}}, "ml"),
+      "no agents run beside the workers, as in the namespace 'ml' you have no right to patch "
+      "configmaps: this run is without commands that begin together, restarts in the same "
+      "pods, results, figures and `gangrun exec`");
+  EXPECT_FALSE(pods::has_agents(spec));
+}
+
 TEST(TfSpawner, WhatAWorkerAsksForStandsInItsTemplateOnly) {
   const job::TaskSpec worker = *launch_of({}).spec.find("worker");
   EXPECT_EQ(worker.resources.vcores, 0);
@@ -88,6 +109,8 @@ TEST(TfSpawner, FlagsReachTheJob) {
   options.context = "big";
   options.outputs = {"model/"};
   options.timeouts = {"allocation=5m"};
+  options.restarts = "2";
+  options.agents = "none";
   const KubernetesLaunch launch = launch_of(options, script(), "Ab.1");
   EXPECT_EQ(launch.spec.find("worker")->instances, 3);
   EXPECT_EQ(launch.names.first_port, 2000);
@@ -97,6 +120,8 @@ TEST(TfSpawner, FlagsReachTheJob) {
   EXPECT_EQ(pods::kubernetes_of(launch.spec).context, "big");
   EXPECT_THAT(*launch.spec.find("worker")->outputs, ElementsAre("model/"));
   EXPECT_EQ(launch.spec.timeouts.allocation, std::chrono::minutes(5));
+  EXPECT_EQ(launch.spec.restarts, (job::Restarts{2, job::Restarts().scope}));
+  EXPECT_EQ(pods::agents_by(launch.spec), pods::AgentsBy::kNone);
   EXPECT_EQ(pods::kubernetes_of(launch.spec).labels.at("training_attempt"), "Ab.1");
 }
 
@@ -232,6 +257,9 @@ TEST(TfSpawner, TellsWhatIsWrongByFlagAndValue) {
       {"--service-file: has metadata or labels",
        [](auto&, auto& f) { f.service = "kind: Service\nmetadata:\nspec: {}\n"; }},
       {"--timeout: ", [](auto& o, auto&) { o.timeouts = {"alocation=1m"}; }},
+      {"--agents: 'image' is not a way for agents; allowed: config_maps, none",
+       [](auto& o, auto&) { o.agents = "image"; }},
+      {"--restarts: 'many' is not allowed", [](auto& o, auto&) { o.restarts = "many"; }},
   };
   for (const Bad& row : rows) {
     TfSpawnerOptions options;

@@ -134,7 +134,7 @@ Json joining_container(const AgentPods& agents, const std::vector<JoinedFile>& f
 }
 
 Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt,
-                     const std::vector<std::uint16_t>& hint_ports) {
+                     const AgentReach& reach) {
   std::vector<std::string> arguments = {"pod",
                                         "--task",
                                         job::to_string(task),
@@ -145,10 +145,14 @@ Json agent_container(const AgentPods& agents, const job::TaskId& task, int attem
                                         "--folder",
                                         kRunFolder,
                                         "--hint-port",
-                                        base::format("{}", base::join(hint_ports, ","))};
+                                        base::join(reach.hint_ports, ",")};
   if (agents.master) {
     arguments.emplace_back("--master");
     arguments.push_back(job::to_string(*agents.master));
+  }
+  if (const auto& own = reach.own) {
+    arguments.insert(arguments.end(),
+                     {"--host", own->host, "--port", base::format("{}", own->port)});
   }
   return with_agent(agents.source.task, arguments);
 }

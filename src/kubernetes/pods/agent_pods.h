@@ -67,10 +67,15 @@ base::Json agent_secret(const ManifestInput& input, const AgentPods& agents, con
 // `mounts` with its own.
 base::Json joining_container(const AgentPods& agents, const std::vector<JoinedFile>& files,
                              base::Json mounts);
+// How others find an agent.
+struct AgentReach {
+  std::vector<std::uint16_t> hint_ports{};  // as hint_ports() gives them
+  std::optional<job::Address> own{};        // for the other tasks; none: the agent sees to it
+};
+
 // The container's part of the task's pod: its command, the variables for the agent, its mounts.
-// `hint_ports` as hint_ports() gives them.
 base::Json agent_container(const AgentPods& agents, const job::TaskId& task, int attempt,
-                           const std::vector<std::uint16_t>& hint_ports);
+                           const AgentReach& reach);
 // The relay's, which may have an image of its own.
 base::Json relay_container(const AgentPods& agents);
 // The volumes of both.

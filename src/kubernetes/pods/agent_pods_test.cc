@@ -9,6 +9,7 @@
 #include "kubernetes/pods/hint_ports.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/manifests_for_tests.h"
+#include "kubernetes/pods/pod_run.h"
 
 namespace gangrun::kubernetes::pods {
 namespace {
@@ -97,6 +98,70 @@ TEST(AgentPods, HaveAChoiceOfPortsOnTheirNodesNetwork) {
   for (const char* shared : {"hostNetwork", "hostPID", "hostIPC"}) {
     EXPECT_FALSE(relay.contains(shared)) << shared;
   }
+}
+
+ManifestInput job_with_own_names() {
+  ManifestInput input = job_with_agents();
+  input.names.pods = {{{"worker", 0}, "worker0"}, {{"worker", 1}, "worker1"}};
+  input.names.has_service_per_task = true;
+  input.names.first_port = 1999;
+  input.names.tasks_label = "attempt";
+  input.spec.frameworks = {job::Framework::kTensorflow};
+  edit_kubernetes(input.spec).labels = {{"attempt", "a"}, {"team", "wine"}};
+  return input;
+}
+
+Json shown_pod_of(const ManifestInput& input) {
+  const Manifests manifests = Manifests::make(input).value();
+  const job::TaskId task{"worker", 1};
+  return manifests.pod(
+      task, {.attempt = 3, .environment = [&] { return shown_variables(manifests, task); }},
+      test::wine_owner());
+}
+
+TEST(AgentPods, AreCalledByTheNamesThatTheJobHasForThem) {
+  const Json container = shown_pod_of(job_with_own_names())["spec"]["containers"].at(0);
+  const auto words = container.at("command").get<std::vector<std::string>>();
+  EXPECT_EQ(std::vector<std::string>(words.end() - 4, words.end()),
+            (std::vector<std::string>{"--host", "worker1", "--port", "1999"}));
+}
+
+TEST(AgentPods, ShowTheirTasksVariablesToWhoHasNamesForThem) {
+  const ManifestInput input = job_with_own_names();
+  const Json environment = shown_pod_of(input)["spec"]["containers"].at(0).at("env");
+  const auto names = names_of(environment);
+  for (const char* name : {"TF_CONFIG", "WORKER_NUMBER", "TOT_WORKERS", "HF_TOKEN"}) {
+    EXPECT_THAT(names, Contains(name));
+  }
+  // The agent says these of each run.
+  EXPECT_EQ(std::ranges::count_if(
+                names, [](const std::string& name) { return name.starts_with("GANGRUN_"); }),
+            1);
+  for (const Json& variable : environment) {
+    if (variable.at("name") == "TF_CONFIG") {
+      EXPECT_THAT(variable.at("value").get<std::string>(), HasSubstr("\"worker1:1999\""));
+    }
+    if (variable.at("name") != "HF_TOKEN") continue;
+    EXPECT_EQ(variable.at("valueFrom").at("secretKeyRef").at("name"),
+              "wine-20260131-120000-3fa1-secrets");
+  }
+  std::vector<std::string> secrets;
+  for (const Json& object : Manifests::make(input).value().objects(test::wine_owner())) {
+    if (object.at("kind") != "Secret") continue;
+    secrets.push_back(object.at("metadata").at("name").get<std::string>());
+  }
+  EXPECT_EQ(secrets, (std::vector<std::string>{"wine-20260131-120000-3fa1-agent",
+                                               "wine-20260131-120000-3fa1-secrets"}));
+  EXPECT_TRUE(shown_variables(Manifests::make(job_with_agents()).value(), {"worker", 1}).empty());
+}
+
+TEST(AgentPods, AloneHaveTheLabelThatIsTheTasksOnly) {
+  const ManifestInput input = job_with_own_names();
+  EXPECT_EQ(shown_pod_of(input)["metadata"]["labels"]["attempt"], "a");
+  const Json labels = relay_of(input)["metadata"]["labels"];
+  EXPECT_FALSE(labels.contains("attempt"));
+  EXPECT_FALSE(labels.contains("app"));
+  EXPECT_EQ(labels["team"], "wine");
 }
 
 // A second container would wait for a client that asks nobody.

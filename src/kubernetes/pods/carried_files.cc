@@ -185,14 +185,13 @@ Result<> check_carried(std::size_t files, std::uint64_t bytes) {
   if (files > kMaxCarriedFiles) {
     return base::invalid_argument(
         base::format("files: {} files are more than the {} that pods can be given; put them into "
-                     "the image or a volume, or have agents fetch them (kubernetes.agents)",
+                     "the image or a volume, or have agents, which fetch more",
                      files, kMaxCarriedFiles));
   }
   if (bytes <= kMaxCarriedBytes) return {};
   return base::invalid_argument(
       base::format("files: {} together are more than the {} that pods can be given; put large "
-                   "files into the image or a volume, or have agents fetch them "
-                   "(kubernetes.agents)",
+                   "files into the image or a volume, or have agents, which fetch more",
                    base::size_text(bytes), base::size_text(kMaxCarriedBytes)));
 }
 

@@ -1,5 +1,7 @@
 #include "kubernetes/pods/kubernetes_options.h"
 
+#include <algorithm>
+
 #include "job/limits.h"
 #include "jobfile/field_values.h"
 #include "jobfile/yaml_tree.h"
@@ -290,12 +292,14 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
         .key = "agents",
         .about = "How agents of gangrun come into the pods",
         .flag = one_value("--agents", "",
-                          "Put an agent beside each command, by config maps or by agent_image"),
+                          "How agents come into the pods, to run each command (config_maps)"),
         .reference =
             "how agents come into the pods, one beside each task's command: `config_maps` (of the "
             "namespace; nothing is installed, and no image needs anything), `image` (a container "
-            "of `agent_image` copies it into each pod), or `none`",
-        .default_words = "`none`; with `agent_image`: `image`",
+            "of `agent_image` copies it into each pod), or `none`: [without "
+            "agents](kubernetes.md#without-agents)",
+        .default_words = "`config_maps`; with `agent_image`: `image`; `none` where a task type has "
+                         "no command of its own",
     }),
     section_field<&KubernetesOptions::agent_image>({
         .key = "agent_image",
@@ -364,6 +368,19 @@ const jobfile::Section& KubernetesOptions::section() {
                                                    {"journal.", kKubernetesJournalFields}},
                                          .make = job::make_options<KubernetesOptions>};
   return kSection;
+}
+
+const job::TaskSpec* without_command(const JobSpec& job) {
+  const auto found = std::ranges::find_if(
+      job.tasks, [&job](const job::TaskSpec& task) { return job.command_of(task).argv().empty(); });
+  return found == job.tasks.end() ? nullptr : &*found;
+}
+
+AgentsBy agents_by(const JobSpec& job) {
+  const KubernetesOptions& own = kubernetes_of(job);
+  if (own.agents) return *own.agents;
+  if (without_command(job) != nullptr) return AgentsBy::kNone;
+  return own.agent_image.empty() ? kAgentsByDefault : AgentsBy::kImage;
 }
 
 JobSpec with_time_for_pods(JobSpec job) {

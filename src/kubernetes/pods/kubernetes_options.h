@@ -38,7 +38,7 @@ constexpr auto choice_of(AgentsBy) {
                                {{kNone, "none"}, {kConfigMaps, "config_maps"}, {kImage, "image"}});
 }
 inline std::string_view to_string(AgentsBy by) { return job::to_string(by); }
-inline constexpr AgentsBy kAgentsByDefault = AgentsBy::kNone;
+inline constexpr AgentsBy kAgentsByDefault = AgentsBy::kConfigMaps;
 
 // The master of a detached job, which is a pod of its own.
 struct MasterOptions {
@@ -100,13 +100,19 @@ struct KubernetesOptions {
 inline const KubernetesOptions& kubernetes_of(const job::JobSpec& job) {
   return job.sections.get<KubernetesOptions>();
 }
-// An image that is named brings them, where nothing else is said.
-inline AgentsBy agents_by(const job::JobSpec& job) {
-  const KubernetesOptions& own = kubernetes_of(job);
-  if (own.agents) return *own.agents;
-  return own.agent_image.empty() ? kAgentsByDefault : AgentsBy::kImage;
-}
+// A task type whose image, or pod, alone knows what it runs; null: each has a command of its own.
+const job::TaskSpec* without_command(const job::JobSpec& job);
+// The way that the job names for its agents. If it names none, they come by the image that is named
+// for them, else by the default; but an agent runs a command that it knows, and where a task type
+// has none, there are no agents.
+AgentsBy agents_by(const job::JobSpec& job);
 inline bool has_agents(const job::JobSpec& job) { return agents_by(job) != AgentsBy::kNone; }
+// The same for a job that somebody has started. Its spec names the way, but for versions in which
+// there were no agents unless they were named, or an image for them.
+inline bool was_started_with_agents(const job::JobSpec& job) {
+  const KubernetesOptions& own = kubernetes_of(job);
+  return own.agents ? *own.agents != AgentsBy::kNone : !own.agent_image.empty();
+}
 inline std::chrono::milliseconds master_keep(const job::JobSpec& job) {
   return kubernetes_of(job).master.keep.value_or(kMasterKeep);
 }

@@ -185,13 +185,25 @@ Problem not_there(const std::string& path, std::string_view value, std::string_v
 }
 
 constexpr std::string_view kOneProcess =
-    "a task is one process there; allowed: 1, and more instances, or `kubernetes: {agents: "
-    "config_maps}`";
+    "without agents a task is one process; allowed: 1, and more instances, or";
 constexpr std::string_view kWholeGang =
     "without agents a gang of pods is always whole; allowed: `restarts`, which brings back what "
-    "was lost, or `kubernetes: {agents: config_maps}`";
+    "was lost, or";
 constexpr std::string_view kOwnVolumes = "allowed: `volumes` and `volume_mounts` of `kubernetes`";
 constexpr std::string_view kPodsAddress = "a pod has an address of its own";
+
+// The end of a sentence: how a job gets agents that has none.
+std::string by_agents(const JobSpec& job) {
+  const TaskSpec* without = without_command(job);
+  if (without == nullptr) return "agents (no `agents: none` of `kubernetes`)";
+  return base::format("agents, which need a command of {}: that of its image is not known",
+                      without->type);
+}
+
+Problem not_without_agents(const JobSpec& job, const std::string& path, std::string_view value,
+                           std::string_view instead) {
+  return not_there(path, value, base::format("{} {}", instead, by_agents(job)));
+}
 
 Found check_pod_resources(const TaskSpec& task, const std::string& path) {
   std::set<std::string> names;
@@ -220,16 +232,18 @@ Found check_pod_of_task(const JobSpec& job, const TaskSpec& task) {
   const bool needs_command = has_agents(job) && job.command_of(task).argv().empty();
   if (needs_command) {
     return Problem{path + ".command",
-                   base::format("{} has no command, and with `kubernetes.agents` that of its image "
-                                "is not known",
+                   base::format("{0} has no command, and with `kubernetes.agents` that of its "
+                                "image is not known; allowed: a command, or no `agents`, and {0} "
+                                "runs what its image or its pod says, without an agent",
                                 task.type)};
   }
   if (task.processes > 1 && !has_agents(job)) {
-    return not_there(path + ".processes", std::to_string(task.processes), kOneProcess);
+    return not_without_agents(job, path + ".processes", std::to_string(task.processes),
+                              kOneProcess);
   }
   if (!has_agents(job) && task.ports.hold != job::Hold::kUntilBind) {
-    return not_there(path + ".ports.hold", job::to_string(task.ports.hold),
-                     "a pod has its ports to itself");
+    return not_without_agents(job, path + ".ports.hold", job::to_string(task.ports.hold),
+                              "without agents nobody holds a pod's ports; allowed: until-bind, or");
   }
   return check_pod_resources(task, path);
 }
@@ -261,7 +275,7 @@ Found check_features_of_agents(const JobSpec& job) {
   if (has_agents(job)) return std::nullopt;
   for (const Feature feature : {Feature::kSpares, Feature::kSmallerGangs}) {
     const auto asked = jobfile::find_asked(job, feature);
-    if (asked) return not_there(asked->path, asked->value, kWholeGang);
+    if (asked) return not_without_agents(job, asked->path, asked->value, kWholeGang);
   }
   return std::nullopt;
 }
@@ -301,13 +315,15 @@ Found check_whole_job(const JobSpec& job) {
   }
   if (job.zookeeper && without_agents) {
     return Problem{"zookeeper",
-                   "is not allowed with `on: kubernetes`, where no agent reports; the cluster's "
-                   "DNS has the tasks' names"};
+                   base::format("is not allowed with `on: kubernetes`, where no agent reports; "
+                                "allowed: the names that the cluster's DNS has, or {}",
+                                by_agents(job))};
   }
   if (without_agents && job.frameworks &&
       std::ranges::find(*job.frameworks, job::Framework::kHorovod) != job.frameworks->end()) {
-    return not_there("framework", to_string(job::Framework::kHorovod),
-                     "its processes find each other by an agent, and pods have none");
+    return not_without_agents(
+        job, "framework", to_string(job::Framework::kHorovod),
+        "its processes find each other by an agent; allowed: another one, or");
   }
   for (std::size_t i = 0; i < job.files.size(); ++i) {
     if (!jobfile::has_scheme(job.files[i])) continue;
@@ -454,6 +470,7 @@ jobfile::PlaceRules kubernetes_rules() {
                        {Feature::kHosts, "allowed: `node_selector` of `kubernetes`"}},
           .section = &KubernetesOptions::section(),
           .brings_files = true,
+          .images_have_commands = true,
           .queue = [](JobSpec& job) -> std::string& { return edit_kubernetes(job).queue; },
           .check_options = check_options_of_pods,
           .check = check_on_kubernetes};

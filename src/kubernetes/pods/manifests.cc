@@ -174,13 +174,15 @@ Json Manifests::owner(std::chrono::seconds lease) const {
 
 std::vector<Json> Manifests::objects(const Owner& owner, ObjectsOf of) const {
   std::vector<Json> objects;
-  // Agents know the tasks' variables, and the addresses of the gang, by themselves.
-  auto secret =
-      input_.agents ? agent_secret(input_, *input_.agents, owner) : secret_object(input_, owner);
-  if (secret && of != ObjectsOf::kClient) objects.push_back(*std::move(secret));
+  if (input_.agents && of != ObjectsOf::kClient) {
+    objects.push_back(agent_secret(input_, *input_.agents, owner));
+  }
   if (of == ObjectsOf::kMaster) return objects;
+  const bool has_variables = shows_variables(input_);
+  auto secret = has_variables ? secret_object(input_, owner) : std::nullopt;
+  if (secret) objects.push_back(*std::move(secret));
   for (Json& map : config_maps(input_, layout_, owner)) objects.push_back(std::move(map));
-  auto hosts = input_.agents ? std::nullopt : hosts_config_map(input_, hosts_, owner);
+  auto hosts = has_variables ? hosts_config_map(input_, hosts_, owner) : std::nullopt;
   if (hosts) objects.push_back(*std::move(hosts));
   add_services(input_, owner, objects);
   if (auto gang = gang_object(input_, owner)) objects.push_back(*std::move(gang));

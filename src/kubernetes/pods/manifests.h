@@ -47,6 +47,7 @@ inline constexpr std::chrono::minutes kOutputsLimit{10};
 struct ManifestNames {
   std::map<job::TaskId, std::string> pods;
   bool has_service_per_task = false;  // of the pod's name; else one headless service for all
+  std::string tasks_label{};          // of all but pods that are no task's, by its key; empty: none
   std::string script_config_map{};    // of the first carried file, by its own name; empty: ours
   std::uint16_t first_port = 2222;    // of every task; its others follow
   // The template of the services per task: names, ports' numbers and selectors (app=NAME of the
@@ -67,6 +68,12 @@ struct ManifestInput {
   // The agents fetch these beside `files`; null: nothing.
   std::shared_ptr<const cluster::FetchedFiles> fetched{};
 };
+
+// Whether the pods' containers have the tasks' variables. Agents make them, and need none; but who
+// has names of their own for the pods looks for them there.
+inline bool shows_variables(const ManifestInput& input) {
+  return !input.agents || input.names.has_service_per_task;
+}
 
 // The objects of a job that one side makes: a master in a pod makes the agents' Secret by itself,
 // and the client all others.

@@ -168,6 +168,8 @@ class PodBook {
   // The reasons why requested runs wait ("worker:3: 0/2 nodes are available: …"); empty: none
   // waits.
   [[nodiscard]] std::string waiting_for(base::Instant now) const;
+  // The first of them where the API server has not answered for a while; empty: it has.
+  [[nodiscard]] std::string silence(base::Instant now) const;
   // The tasks whose command runs, and is not asked to end.
   [[nodiscard]] std::vector<job::TaskId> running() const;
 

@@ -180,12 +180,15 @@ void PodBook::note_absent(job::Why& why) const {
                    base::first_and_more(absent, kMaxReasons));
 }
 
+std::string PodBook::silence(base::Instant now) const {
+  if (!silent_since_ || now - *silent_since_ < kSilenceTold) return {};
+  return base::format("the API server, which has not answered for {}: {}",
+                      base::to_words(now - *silent_since_), silence_);
+}
+
 std::string PodBook::waiting_for(base::Instant now) const {
   std::vector<std::string> sentences;
-  if (silent_since_ && now - *silent_since_ >= kSilenceTold) {
-    sentences.push_back(base::format("the API server, which has not answered for {}: {}",
-                                     base::to_words(now - *silent_since_), silence_));
-  }
+  if (std::string words = silence(now); !words.empty()) sentences.push_back(std::move(words));
   if (const auto again_at = round_.parts.ask_again_at(); again_at && now < *again_at) {
     sentences.push_back(
         base::format("only {} of {} pods got a node: they are requested again in {}", round_.placed,

@@ -413,6 +413,7 @@ TEST(PodBook, ASilentServerIsToldAndNothingIsTakenForGoneMeanwhile) {
   driver.pass(seconds(96));
   EXPECT_EQ(driver.book().waiting_for(driver.now()),
             "the API server, which has not answered for 1 min 40 s: connection refused");
+  EXPECT_EQ(driver.book().silence(driver.now()), driver.book().waiting_for(driver.now()));
   EXPECT_THAT(driver.words(),
               ElementsAre("warn: the API server has not answered for 5.0 s: connection refused; "
                           "what runs goes on"));
@@ -420,6 +421,7 @@ TEST(PodBook, ASilentServerIsToldAndNothingIsTakenForGoneMeanwhile) {
   driver.log_ended(kWorker0);
   EXPECT_THAT(driver.words(), ElementsAre("warn: the API server answers again, after 1 min 40 s",
                                           "ended worker:0: was stopped"));
+  EXPECT_EQ(driver.book().silence(driver.now()), "");
   driver.book().on_trouble({base::Code::kPermissionDenied, "no right to watch pods"}, true,
                            driver.now());
   EXPECT_THAT(driver.words(), ElementsAre("gone (api_server): no right to watch pods"));

@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/json.h"
+#include "kubernetes/pods/pod_run.h"
 #include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::pods {
@@ -153,7 +154,7 @@ void PodLauncher::start(const job::TaskId& task, int attempt, cluster::Launch la
   pods_.tell_book(&PodBook::run, task,
                   PodRun{.attempt = attempt,
                          .generation = 1,
-                         .environment = {},
+                         .environment = [this, task] { return shown_variables(manifests_, task); },
                          .avoided = std::move(launch.avoided)});
 }
 

@@ -66,6 +66,7 @@ class PodLauncher final : public cluster::Launcher {
   void on_session_lost(const job::TaskId& task,
                        const std::optional<std::string>& farewell) override;
   bool look_for_losses() override;
+  [[nodiscard]] std::string silence() const override { return pods_.book().silence(loop_.now()); }
   // Processes of pods have no number here.
   [[nodiscard]] std::int64_t pid_here(const job::TaskId&, std::int64_t) const override { return 0; }
 

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/format.h"
+#include "frameworks/environment.h"
 #include "kubernetes/pods/agent_files.h"
 #include "kubernetes/pods/amounts.h"
 #include "kubernetes/pods/architecture.h"
@@ -84,6 +85,8 @@ Json resources_of(const Part& part) {
 Json environment_of(const Part& part, const PodRun& run) {
   Json environment = Json::array();
   for (const auto& [name, value] : run.environment()) {
+    // Those that change from run to run are the agent's to say.
+    if (part.input.agents && frameworks::is_reserved(name)) continue;
     if (const auto key = secret_key(part.input.spec, part.task_spec, name)) {
       environment.push_back(
           {{"name", name},
@@ -190,10 +193,15 @@ void append(const Json& more, Json& list) { list.insert(list.end(), more.begin()
 
 // The agent runs in place of the command. What it runs, and with which variables, is in the job's
 // configuration.
-void put_agent(const Part& part, Json own, Json& container) {
+void put_agent(const Part& part, const PodRun& run, Json& container) {
+  AgentReach reach{.hint_ports =
+                       hint_ports(part.input.job_id, part.task, is_on_host_network(part.from))};
+  if (part.input.names.has_service_per_task) reach.own = address_of(part.input, part.task);
+  Json own = agent_container(*part.input.agents, part.task, run.attempt, reach);
   container["command"] = own["command"];
   if (part.container.contains("args")) container["args"] = nullptr;
   container["env"] = own["env"];
+  if (shows_variables(part.input)) append(environment_of(part, run), container["env"]);
   container["terminationMessagePolicy"] = own["terminationMessagePolicy"];
   append(own["volumeMounts"], container["volumeMounts"]);
 }
@@ -207,10 +215,7 @@ Json container_of(const Part& part, const CarriedMounts& carried, const PodRun& 
     container["resources"] = std::move(resources);
   }
   container["volumeMounts"] = mounts_of(part, carried);
-  if (part.input.agents) {
-    const auto ports = hint_ports(part.input.job_id, part.task, is_on_host_network(part.from));
-    put_agent(part, agent_container(*part.input.agents, part.task, run.attempt, ports), container);
-  }
+  if (part.input.agents) put_agent(part, run, container);
   return container;
 }
 
@@ -439,6 +444,7 @@ Json Manifests::relay(const PodRun& run, const Owner& owner) const {
   put_relay_amounts(part.options().relay, pod["spec"]["containers"][0]["resources"]);
   pod["spec"]["volumes"] = agent_volumes(input_, *input_.agents);
   merge_pod(pod, {{"metadata", metadata_of_any(part, relay_name(input_), run, owner)}});
+  pod["metadata"]["labels"].erase(input_.names.tasks_label);
   return pod;
 }
 

@@ -38,4 +38,24 @@ base::Result<std::map<std::string, std::string>> pod_variables(const Manifests& 
   return std::move(made.variables);
 }
 
+job::ClusterSpec cluster_of_names(const Manifests& manifests) {
+  const job::JobSpec& spec = manifests.input().spec;
+  job::ClusterSpec cluster;
+  cluster.generation = 1;
+  for (const job::TaskSpec& task : spec.tasks) {
+    if (job::effective_policy(spec, task) == job::Policy::kSidecar) continue;
+    for (int index = 0; index < task.instances; ++index) {
+      cluster.tasks[task.type].push_back(manifests.address_of({task.type, index}));
+    }
+  }
+  return cluster;
+}
+
+std::map<std::string, std::string> shown_variables(const Manifests& manifests,
+                                                   const job::TaskId& task) {
+  if (!shows_variables(manifests.input())) return {};
+  auto variables = pod_variables(manifests, cluster_of_names(manifests), task, 0);
+  return variables.ok() ? *std::move(variables) : std::map<std::string, std::string>();
+}
+
 }  // namespace gangrun::kubernetes::pods

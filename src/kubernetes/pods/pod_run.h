@@ -40,6 +40,13 @@ base::Result<std::map<std::string, std::string>> pod_variables(const Manifests& 
                                                                const job::TaskId& task,
                                                                int restarts);
 
+// The cluster spec where the tasks' names alone make it, so that it is known before any pod is.
+job::ClusterSpec cluster_of_names(const Manifests& manifests);
+// The variables of a task as they stand in its pod beside an agent, which makes them again; empty:
+// they do not stand there, or there are too many, which the agent tells.
+std::map<std::string, std::string> shown_variables(const Manifests& manifests,
+                                                   const job::TaskId& task);
+
 // The command runs.
 struct RunStarted {
   job::TaskId task;

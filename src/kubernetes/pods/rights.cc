@@ -26,8 +26,10 @@ bool brings_outputs(const job::JobSpec& spec) {
 
 void add_each(std::vector<Right>& rights, const std::vector<std::string>& verbs,
               const std::string& group, const std::string& resource,
-              const std::string& subresource = {}) {
-  for (const std::string& verb : verbs) rights.push_back({verb, group, resource, subresource});
+              const std::string& subresource = {}, bool is_for_agents = false) {
+  for (const std::string& verb : verbs) {
+    rights.push_back({verb, group, resource, subresource, is_for_agents});
+  }
 }
 
 void add_scheduling(const job::JobSpec& spec, std::vector<Right>& rights) {
@@ -104,9 +106,9 @@ std::vector<Right> client_rights(const job::JobSpec& spec) {
     add_each(rights, {"get", "create"}, "", "pods", "exec");
   }
   if (agents_by(spec) == AgentsBy::kConfigMaps) {
-    add_each(rights, {"get", "patch"}, "", "configmaps");
+    add_each(rights, {"get", "patch"}, "", "configmaps", "", true);
   }
-  if (has_agents(spec)) add_each(rights, {"get", "create"}, "", "pods", "portforward");
+  if (has_agents(spec)) add_each(rights, {"get", "create"}, "", "pods", "portforward", true);
   add_scheduling(spec, rights);
   return rights;
 }

@@ -15,6 +15,7 @@ struct Right {
   std::string group;  // "" of the core API
   std::string resource;
   std::string subresource{};
+  bool is_for_agents = false;  // a job without agents does not need it
 
   friend bool operator==(const Right&, const Right&) = default;
 };

@@ -12,6 +12,7 @@ using testing::Not;
 
 TEST(ClientRights, AskForNoMoreThanTheJobNeeds) {
   job::JobSpec spec;
+  edit_kubernetes(spec).agents = AgentsBy::kNone;
   const Right get_exec{"get", "", "pods", "exec"};
   const Right create_exec{"create", "", "pods", "exec"};
   EXPECT_THAT(client_rights(spec), AllOf(Not(Contains(get_exec)), Not(Contains(create_exec))));
@@ -26,9 +27,10 @@ TEST(ClientRights, AskForNoMoreThanTheJobNeeds) {
 }
 
 TEST(ClientRights, AgentsNeedConfigMapsOnlyWhereTheyComeByThem) {
-  const Right patch_maps{"patch", "", "configmaps"};
-  const Right forward{"create", "", "pods", "portforward"};
+  const Right patch_maps{"patch", "", "configmaps", "", true};
+  const Right forward{"create", "", "pods", "portforward", true};
   job::JobSpec spec;
+  EXPECT_THAT(client_rights(spec), AllOf(Contains(patch_maps), Contains(forward)));
   KubernetesOptions& own = edit_kubernetes(spec);
   own.agents = AgentsBy::kNone;
   EXPECT_THAT(client_rights(spec), AllOf(Not(Contains(patch_maps)), Not(Contains(forward))));

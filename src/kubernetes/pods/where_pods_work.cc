@@ -51,12 +51,24 @@ std::string what_pods_lack() {
          "result and no figures";
 }
 
+std::string_view what_agents_bring() {
+  return "commands that begin together, restarts in the same pods, results, figures and `gangrun "
+         "exec`";
+}
+
 std::string way_of_agents(const job::JobSpec& spec) {
   const KubernetesOptions& own = kubernetes_of(spec);
   const AgentsBy way = agents_by(spec);
   std::string why = base::format("kubernetes.agents: {}", to_string(way));
   if (!own.agents) why += ", by default";
-  if (way == AgentsBy::kNone) return base::format("no agent runs beside the commands ({})", why);
+  if (way == AgentsBy::kNone) {
+    const job::TaskSpec* without = own.agents ? nullptr : without_command(spec);
+    if (without != nullptr) {
+      why += base::format(", as {} has no command of its own, and that of its image is not known",
+                          without->type);
+    }
+    return base::format("no agent runs beside the commands ({})", why);
+  }
   if (way == AgentsBy::kConfigMaps) {
     return base::format(
         "an agent runs beside each command, which config maps of the namespace bring ({})", why);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "job/spec.h"
 #include "kubernetes/pods/manifests.h"
@@ -11,8 +12,10 @@ namespace gangrun::kubernetes::pods {
 // there.
 std::string where_pods_work(const Manifests& manifests);
 
-// The things that a task has elsewhere and not in a pod.
+// The things that a task has elsewhere and not in a pod without an agent.
 std::string what_pods_lack();
+// The things that a job without agents is without; the end of a sentence.
+std::string_view what_agents_bring();
 // How agents come into them, and why so.
 std::string way_of_agents(const job::JobSpec& spec);
 // The same, and what that takes: with `is_detached`, a master in a pod.

@@ -80,7 +80,20 @@ TEST(HowAgentsCome, SaysWhyToo) {
   EXPECT_THAT(words(AgentsBy::kImage, "a:1"), testing::HasSubstr("(kubernetes.agents: image)"));
   EXPECT_EQ(words(AgentsBy::kNone, "a:1"),
             "no agent runs beside the commands (kubernetes.agents: none)");
-  EXPECT_THAT(words(std::nullopt, ""), testing::HasSubstr(", by default)"));
+  EXPECT_THAT(words(std::nullopt, ""),
+              testing::HasSubstr("bring (kubernetes.agents: config_maps, by default): gangrun-"));
+}
+
+TEST(HowAgentsCome, SaysWhoHasNoCommand) {
+  job::JobSpec spec = test::wine_job().spec;
+  spec.tasks.push_back(test::tasks_of("ps", 1));
+  spec.tasks.front().command = spec.command;
+  spec.command = {};
+  EXPECT_EQ(way_of_agents(spec),
+            "no agent runs beside the commands (kubernetes.agents: none, by default, as ps has no "
+            "command of its own, and that of its image is not known)");
+  edit_kubernetes(spec).agents = AgentsBy::kNone;
+  EXPECT_EQ(way_of_agents(spec), "no agent runs beside the commands (kubernetes.agents: none)");
 }
 
 TEST(WhenPodsBegin, IsToldWhereNothingPlacesThemTogether) {
