@@ -57,8 +57,6 @@ struct PlaceRules {
   const Section* section = nullptr;  // null: it has none
   // Whether it brings the files that a job names to its tasks, under names of their own.
   bool brings_files = false;
-  // Whether a task runs the command of its image where the job names none.
-  bool images_have_commands = false;
   // Whether it knows hosts of ZooKeeper where the job names none.
   bool gives_zookeeper_hosts = false;
   // Whether its tasks run beside their master, where the job names no hosts.

@@ -16,7 +16,6 @@
 #include "jobfile/container.h"
 #include "jobfile/hosts.h"
 #include "jobfile/job_fields.h"
-#include "jobfile/place_rules.h"
 #include "jobfile/ports.h"
 #include "jobfile/resources.h"
 #include "jobfile/shipped_files.h"
@@ -132,22 +131,6 @@ Found check_ports(const job::Ports& ports, const std::string& path) {
   return std::nullopt;
 }
 
-Problem no_command(const job::TaskSpec& task) {
-  return {"tasks." + task.type,
-          base::format("{} has no command; write it after --, or as `command` in the job file",
-                       task.type)};
-}
-
-// Some places run the command of a task's image where the job names none.
-Found check_commands(const job::JobSpec& job, const RulesOfPlaces& places) {
-  const PlaceRules* place = places.find(job.on);
-  if (place != nullptr && place->images_have_commands) return std::nullopt;
-  for (const job::TaskSpec& task : job.tasks) {
-    if (job.command_of(task).empty()) return no_command(task);
-  }
-  return std::nullopt;
-}
-
 Found check_task(const job::JobSpec& job, const job::TaskSpec& task) {
   const std::string path = "tasks." + task.type;
   if (auto found = check_type_name(task.type, path)) return found;
@@ -159,7 +142,11 @@ Found check_task(const job::JobSpec& job, const job::TaskSpec& task) {
   if (auto found = check_archives(task.archives, path + ".archives")) return found;
   if (auto found = check_environment(task.environment, path + ".env")) return found;
   if (!task.command.empty()) return check_command(task.command, path + ".command");
-  if (job.command.empty() && job.image_of(task).empty()) return no_command(task);
+  if (job.command.empty()) {
+    return Problem{path, base::format("{} has no command; write it after --, or as `command` "
+                                      "in the job file",
+                                      task.type)};
+  }
   return std::nullopt;
 }
 
@@ -311,7 +298,6 @@ std::optional<Problem> find_problem(const job::JobSpec& spec) {
 
 std::optional<Problem> find_problem(const job::JobSpec& spec, const RulesOfPlaces& places) {
   if (auto found = find_problem(spec)) return found;
-  if (auto found = check_commands(spec, places)) return found;
   return places.check(spec);
 }
 

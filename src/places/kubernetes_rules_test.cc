@@ -123,31 +123,6 @@ TEST(KubernetesRules, AnImageThatBringsAgentsIsUsedUnlessAnotherWayIsNamed) {
   EXPECT_EQ(way(""), AgentsBy::kConfigMaps);
 }
 
-TEST(KubernetesRules, AnAgentRunsACommandThatItKnows) {
-  using kubernetes::pods::AgentsBy;
-  const auto way = [](const std::string& tasks, const std::string& options) {
-    const std::string yaml = base::format(
-        "tasks: {{{}}}\nimage: a\non: kubernetes\nkubernetes: {{{}}}\n", tasks, options);
-    const auto draft = parse_spec(yaml, "job.yaml", places::rules().sections());
-    const auto spec = build(draft.value(), {}, {.places = &places::rules()});
-    return kubernetes::pods::agents_by(spec.value());
-  };
-  EXPECT_EQ(way("w: {command: x}", ""), AgentsBy::kConfigMaps);
-  EXPECT_EQ(way("w: {command: x}, v: ", ""), AgentsBy::kNone);
-  EXPECT_EQ(way("w: {command: x}, v: ", "agent_image: a"), AgentsBy::kNone);
-  EXPECT_EQ(way("w: {command: x}, tensorboard: {logdir: /logs}", ""), AgentsBy::kConfigMaps);
-  expect_error("tasks: {w: {image: a}}\n", "tasks.w: w has no command; write it after --");
-  expect_error("tasks: {w: }\non: kubernetes\n", "tasks.w: w has no command; write it after --");
-  const std::string none = "tasks: {w: {processes: 2}}\nimage: a\non: kubernetes\n";
-  expect_error(none,
-               "tasks.w.processes: '2' is not allowed with `on: kubernetes`; without agents "
-               "a task is one process; allowed: 1, and more instances, or agents, which need "
-               "a command of w: that of its image is not known");
-  expect_error(none + "kubernetes: {agents: config_maps}\n",
-               "tasks.w.command: w has no command, and with `kubernetes.agents` that of its image "
-               "is not known; allowed: a command, or no `agents`");
-}
-
 TEST(KubernetesRules, NoTaskAsksForMoreProcessorsThanItMayUse) {
   const auto job = [](const std::string& task, int limit) {
     return base::format(

@@ -239,22 +239,6 @@ def test_the_plan_is_what_kubectl_would_make(jobs):
     assert jobs.left() == []
 
 
-def test_who_has_no_command_of_its_own_has_no_agent(jobs, kubernetes):
-    """The program that the image runs is not known here."""
-    jobs.image = kubernetes.make_image("localhost/says-hello:1", "--file", "/bin/busybox:/bin/busybox:755", "--command", "/bin/busybox",
-                                       "--command", "echo", "--command", "hello")
-    jobs.write("job.yaml", "tasks: {worker: {instances: 2}}\n")
-    why = "no agent runs beside the commands (kubernetes.agents: none, by default, as worker has no command of its own"
-    assert why in jobs.run("job.yaml", "--dry-run").stderr
-    done = jobs.run("job.yaml")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert why in done.stdout + done.stderr
-    assert len([line for line in jobs.lines() if "hello" in line]) == 2
-    refused = jobs.run("job.yaml", "--agents", "config_maps")
-    assert refused.returncode == 2 and "tasks.worker.command: worker has no command" in refused.stderr, refused
-    assert jobs.left() == []
-
-
 @pytest.mark.parametrize("words, told", [
     (("--context", "elsewhere"), "elsewhere"),
     (("--kubeconfig", "absent.yaml"), "absent.yaml"),

@@ -392,13 +392,6 @@ void tell_role(const job::JobSpec& spec, const std::string& name_space, const st
 
 Result<> check_detached(const client::RunOptions& options, const job::JobSpec& spec) {
   if (!options.detach) return {};
-  const job::TaskSpec* unknown = pods::without_command(spec);
-  if (unknown != nullptr && !pods::kubernetes_of(spec).agents) {
-    return base::invalid_argument(base::format(
-        "tasks.{}.command: is missing: with --detach on kubernetes an agent runs each command, and "
-        "that of an image is not known; allowed: a command, or the same job without --detach",
-        unknown->type));
-  }
   if (!pods::has_agents(spec)) {
     return base::invalid_argument(
         "kubernetes.agents: none is not allowed with --detach, where a pod leads the job through "

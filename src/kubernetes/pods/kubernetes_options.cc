@@ -1,7 +1,5 @@
 #include "kubernetes/pods/kubernetes_options.h"
 
-#include <algorithm>
-
 #include "job/limits.h"
 #include "jobfile/field_values.h"
 #include "jobfile/yaml_tree.h"
@@ -298,8 +296,7 @@ constexpr FieldRow<JobSpec> kKubernetesFields[] = {
             "namespace; nothing is installed, and no image needs anything), `image` (a container "
             "of `agent_image` copies it into each pod), or `none`: [without "
             "agents](kubernetes.md#without-agents)",
-        .default_words = "`config_maps`; with `agent_image`: `image`; `none` where a task type has "
-                         "no command of its own",
+        .default_words = "`config_maps`; with `agent_image`: `image`",
     }),
     section_field<&KubernetesOptions::agent_image>({
         .key = "agent_image",
@@ -370,16 +367,9 @@ const jobfile::Section& KubernetesOptions::section() {
   return kSection;
 }
 
-const job::TaskSpec* without_command(const JobSpec& job) {
-  const auto found = std::ranges::find_if(
-      job.tasks, [&job](const job::TaskSpec& task) { return job.command_of(task).argv().empty(); });
-  return found == job.tasks.end() ? nullptr : &*found;
-}
-
 AgentsBy agents_by(const JobSpec& job) {
   const KubernetesOptions& own = kubernetes_of(job);
   if (own.agents) return *own.agents;
-  if (without_command(job) != nullptr) return AgentsBy::kNone;
   return own.agent_image.empty() ? kAgentsByDefault : AgentsBy::kImage;
 }
 

@@ -100,11 +100,8 @@ struct KubernetesOptions {
 inline const KubernetesOptions& kubernetes_of(const job::JobSpec& job) {
   return job.sections.get<KubernetesOptions>();
 }
-// A task type whose image, or pod, alone knows what it runs; null: each has a command of its own.
-const job::TaskSpec* without_command(const job::JobSpec& job);
 // The way that the job names for its agents. If it names none, they come by the image that is named
-// for them, else by the default; but an agent runs a command that it knows, and where a task type
-// has none, there are no agents.
+// for them, else by the default.
 AgentsBy agents_by(const job::JobSpec& job);
 inline bool has_agents(const job::JobSpec& job) { return agents_by(job) != AgentsBy::kNone; }
 // The same for a job that somebody has started. Its spec names the way, but for versions in which

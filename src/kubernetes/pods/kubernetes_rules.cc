@@ -192,17 +192,11 @@ constexpr std::string_view kWholeGang =
 constexpr std::string_view kOwnVolumes = "allowed: `volumes` and `volume_mounts` of `kubernetes`";
 constexpr std::string_view kPodsAddress = "a pod has an address of its own";
 
-// The end of a sentence: how a job gets agents that has none.
-std::string by_agents(const JobSpec& job) {
-  const TaskSpec* without = without_command(job);
-  if (without == nullptr) return "agents (no `agents: none` of `kubernetes`)";
-  return base::format("agents, which need a command of {}: that of its image is not known",
-                      without->type);
-}
+constexpr std::string_view kByAgents = "agents (no `agents: none` of `kubernetes`)";
 
-Problem not_without_agents(const JobSpec& job, const std::string& path, std::string_view value,
+Problem not_without_agents(const std::string& path, std::string_view value,
                            std::string_view instead) {
-  return not_there(path, value, base::format("{} {}", instead, by_agents(job)));
+  return not_there(path, value, base::format("{} {}", instead, kByAgents));
 }
 
 Found check_pod_resources(const TaskSpec& task, const std::string& path) {
@@ -229,20 +223,11 @@ Found check_pod_of_task(const JobSpec& job, const TaskSpec& task) {
                                 "one; set it by --image, or as `image` in the job file",
                                 task.type)};
   }
-  const bool needs_command = has_agents(job) && job.command_of(task).argv().empty();
-  if (needs_command) {
-    return Problem{path + ".command",
-                   base::format("{0} has no command, and with `kubernetes.agents` that of its "
-                                "image is not known; allowed: a command, or no `agents`, and {0} "
-                                "runs what its image or its pod says, without an agent",
-                                task.type)};
-  }
   if (task.processes > 1 && !has_agents(job)) {
-    return not_without_agents(job, path + ".processes", std::to_string(task.processes),
-                              kOneProcess);
+    return not_without_agents(path + ".processes", std::to_string(task.processes), kOneProcess);
   }
   if (!has_agents(job) && task.ports.hold != job::Hold::kUntilBind) {
-    return not_without_agents(job, path + ".ports.hold", job::to_string(task.ports.hold),
+    return not_without_agents(path + ".ports.hold", job::to_string(task.ports.hold),
                               "without agents nobody holds a pod's ports; allowed: until-bind, or");
   }
   return check_pod_resources(task, path);
@@ -275,7 +260,7 @@ Found check_features_of_agents(const JobSpec& job) {
   if (has_agents(job)) return std::nullopt;
   for (const Feature feature : {Feature::kSpares, Feature::kSmallerGangs}) {
     const auto asked = jobfile::find_asked(job, feature);
-    if (asked) return not_without_agents(job, asked->path, asked->value, kWholeGang);
+    if (asked) return not_without_agents(asked->path, asked->value, kWholeGang);
   }
   return std::nullopt;
 }
@@ -317,7 +302,7 @@ Found check_whole_job(const JobSpec& job) {
     return Problem{"zookeeper",
                    base::format("is not allowed with `on: kubernetes`, where no agent reports; "
                                 "allowed: the names that the cluster's DNS has, or {}",
-                                by_agents(job))};
+                                kByAgents)};
   }
   if (without_agents && job.frameworks &&
       std::ranges::find(*job.frameworks, job::Framework::kHorovod) != job.frameworks->end()) {
@@ -470,7 +455,6 @@ jobfile::PlaceRules kubernetes_rules() {
                        {Feature::kHosts, "allowed: `node_selector` of `kubernetes`"}},
           .section = &KubernetesOptions::section(),
           .brings_files = true,
-          .images_have_commands = true,
           .queue = [](JobSpec& job) -> std::string& { return edit_kubernetes(job).queue; },
           .check_options = check_options_of_pods,
           .check = check_on_kubernetes};

@@ -61,14 +61,7 @@ std::string way_of_agents(const job::JobSpec& spec) {
   const AgentsBy way = agents_by(spec);
   std::string why = base::format("kubernetes.agents: {}", to_string(way));
   if (!own.agents) why += ", by default";
-  if (way == AgentsBy::kNone) {
-    const job::TaskSpec* without = own.agents ? nullptr : without_command(spec);
-    if (without != nullptr) {
-      why += base::format(", as {} has no command of its own, and that of its image is not known",
-                          without->type);
-    }
-    return base::format("no agent runs beside the commands ({})", why);
-  }
+  if (way == AgentsBy::kNone) return base::format("no agent runs beside the commands ({})", why);
   if (way == AgentsBy::kConfigMaps) {
     return base::format(
         "an agent runs beside each command, which config maps of the namespace bring ({})", why);

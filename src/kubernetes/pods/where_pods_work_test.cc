@@ -84,18 +84,6 @@ TEST(HowAgentsCome, SaysWhyToo) {
               testing::HasSubstr("bring (kubernetes.agents: config_maps, by default): gangrun-"));
 }
 
-TEST(HowAgentsCome, SaysWhoHasNoCommand) {
-  job::JobSpec spec = test::wine_job().spec;
-  spec.tasks.push_back(test::tasks_of("ps", 1));
-  spec.tasks.front().command = spec.command;
-  spec.command = {};
-  EXPECT_EQ(way_of_agents(spec),
-            "no agent runs beside the commands (kubernetes.agents: none, by default, as ps has no "
-            "command of its own, and that of its image is not known)");
-  edit_kubernetes(spec).agents = AgentsBy::kNone;
-  EXPECT_EQ(way_of_agents(spec), "no agent runs beside the commands (kubernetes.agents: none)");
-}
-
 TEST(WhenPodsBegin, IsToldWhereNothingPlacesThemTogether) {
   const auto words = [](GangScheduling scheduling) {
     ManifestInput input = test::wine_job();
