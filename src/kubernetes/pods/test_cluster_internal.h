@@ -106,11 +106,27 @@ class TestCluster final : public ForwardingClient {
       if (is_collection) return list(request);
       return base::not_found("no such object");
     }
+    if (request.method == "PATCH" && request.content_type.starts_with("application/strategic")) {
+      return let_go(request);
+    }
     const base::Json object = found->second;
-    if (request.method == "DELETE") {
+    if (request.method == "DELETE" && !list_at(object, {"metadata", "finalizers"}).empty()) {
+      take(name_of(object), 0);
+    } else if (request.method == "DELETE") {
       drop(request.path);
       if (text_at(object, {"kind"}) == "Job") collect(uid_of(object));
     }
+    return object;
+  }
+
+  // Only the one patch that removes finalizers.
+  base::Result<base::Json> let_go(const Request& request) {
+    const base::Json object = objects.at(request.path);
+    if (text_at(request.body, {"metadata", "uid"}) != uid_of(object)) {
+      return base::invalid_argument("the uid is another one");
+    }
+    objects.at(request.path)["metadata"]["finalizers"] = base::Json::array();
+    if (is_being_deleted(object)) drop(request.path);
     return object;
   }
 

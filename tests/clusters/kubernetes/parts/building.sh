@@ -6,6 +6,7 @@ kLeastGo=1.26
 kubernetes=$(sed -n 's|^[[:space:]]*k8s.io/kubernetes v\([0-9.]*\)$|\1|p' "$here/kube-all/go.mod")
 minor=${kubernetes#1.}
 minor=${minor%%.*}
+kKueueImage=localhost/kueue:$(sed -n 's|^[[:space:]]*sigs.k8s.io/kueue v\([0-9.]*\).*|\1|p' "$here/kueue/go.mod")
 
 # find_go puts the machine's Go first in PATH, or the one of tools/install-deps where that is missing or too old.
 find_go() {
@@ -55,6 +56,10 @@ build_all() {
   if [ "$real" -gt 0 ]; then
     build coredns coredns .
     build pause kube-all ./pause
+  fi
+  if [ "$kueue" = yes ]; then
+    build kueue kueue sigs.k8s.io/kueue/cmd/kueue
+    write_kueue_manifest
   fi
 }
 
