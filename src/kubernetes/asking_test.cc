@@ -62,8 +62,8 @@ TEST(Asking, ATableIsAskedFor) {
               "application/json;as=Table;g=meta.k8s.io;v=v1,application/json");
     talk.answer(base::Json{{"kind", "Table"}});
   };
-  const auto answer = ask(fixture.loop, fixture.client(), {.path = "/p", .wants_table = true},
-                          fixture.deadline());
+  const auto answer =
+      ask(fixture.loop, fixture.client(), {.path = "/p", .wants_table = true}, fixture.deadline());
   ASSERT_TRUE(answer.ok()) << answer.error().message;
   EXPECT_EQ((*answer)["kind"], "Table");
 }

@@ -61,10 +61,9 @@ JobPods::JobPods(net::EventLoop& loop, base::Logger& logger, Client& client,
   }
   const ManifestInput& input = manifests_.input();
   if (input.gang_scheduling != GangScheduling::kKueue) return;
-  kueue_.emplace(
-      loop, client,
-      KueueGroup{input.name_space, kubernetes_of(input.spec).queue, job_name(input)},
-      [this](std::string words) { book_.on_turn(std::move(words)); });
+  kueue_.emplace(loop, client,
+                 KueueGroup{input.name_space, kubernetes_of(input.spec).queue, job_name(input)},
+                 [this](std::string words) { book_.on_turn(std::move(words)); });
 }
 
 JobObjects::Callbacks JobPods::object_callbacks() {

@@ -153,13 +153,14 @@ void JobRemoval::look_at_owner() {
   });
 }
 
-// Of a group that does not end as a whole, Kueue would keep each pod for ever. Whatever comes of it,
-// the next look finds what is left.
+// Kueue would keep each pod of a group that does not end as a whole, forever. Whatever comes of
+// it, the next look finds what is left.
 void JobRemoval::release(const base::Json& pod) {
   if (!is_kept_by_kueue(pod)) return;
-  errands_.ask(release_request(manifests_.input().name_space, pod), [this](const ApiAnswer& answer) {
-    if (!answer.object.ok()) trouble_ = answer.object.error().message;
-  });
+  errands_.ask(release_request(manifests_.input().name_space, pod),
+               [this](const ApiAnswer& answer) {
+                 if (!answer.object.ok()) trouble_ = answer.object.error().message;
+               });
 }
 
 void JobRemoval::looked_at(const std::string& path, std::vector<std::string> found) {

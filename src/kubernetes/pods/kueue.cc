@@ -31,7 +31,7 @@ std::int64_t number_at(const Json& object, std::string_view key) {
   return base::json_member<std::int64_t>(object, key).value_or(0);
 }
 
-// Where the group is among those that wait, and the names of those before it in its queue.
+// The place of the group among those that wait, and the names of those before it in its queue.
 struct Turn {
   bool is_known = false;
   bool is_listed = false;
@@ -67,10 +67,9 @@ std::string place_words(const KueueGroup& group, const Turn& turn) {
     }
     return base::format("more than {} wait before it in {}: {}", kMaxWaiting, queue, names);
   }
-  std::string words = turn.before.empty()
-                          ? base::format("it is next in {}", queue)
-                          : base::format("it is number {} in {}, after {}", turn.in_queue + 1,
-                                         queue, names);
+  std::string words = turn.before.empty() ? base::format("it is next in {}", queue)
+                                          : base::format("it is number {} in {}, after {}",
+                                                         turn.in_queue + 1, queue, names);
   if (const std::int64_t others = turn.in_cluster - turn.in_queue; others > 0) {
     words += base::format(", and {} of other queues {} before it", others,
                           others == 1 ? "waits" : "wait");
@@ -133,9 +132,9 @@ Request release_request(const std::string& name_space, const Json& pod) {
   request.method = "PATCH";
   request.path = base::format("/api/v1/namespaces/{}/pods/{}", name_space, name_of(pod));
   request.content_type = "application/strategic-merge-patch+json";
-  request.body = {{"metadata",
-                   {{"uid", uid_of(pod)},
-                    {"$deleteFromPrimitiveList/finalizers", Json::array({kFinalizer})}}}};
+  request.body = {
+      {"metadata",
+       {{"uid", uid_of(pod)}, {"$deleteFromPrimitiveList/finalizers", Json::array({kFinalizer})}}}};
   request.wants_metadata_only = true;
   return request;
 }

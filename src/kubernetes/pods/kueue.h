@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "kubernetes/client.h"
 
-// What Kueue does with the pods of a group, and what it tells of their turn. Pure.
+// Kueue's hold on the pods of a group, and its words about their turn. Pure.
 namespace gangrun::kubernetes::pods {
 
 // The gate at which Kueue keeps pods from every scheduler until it admits their group.

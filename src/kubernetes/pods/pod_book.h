@@ -139,7 +139,7 @@ class PodBook {
   void on_looked_for(const job::TaskId& task, const base::Result<std::optional<PodFacts>>& found,
                      base::Instant now);
   void on_events(const job::TaskId& task, const std::string& uid, std::string warning);
-  // What is known of the turn of pods that a gate keeps; it is worth asking for where some wait.
+  // The words on the turn of pods that a gate keeps; they are worth asking for where some wait.
   void on_turn(std::string words) { turn_ = std::move(words); }
   [[nodiscard]] bool waits_at_gate() const;
   void on_line(const job::TaskId& task, const std::string& uid, std::optional<base::WallTime> time,

@@ -6,7 +6,6 @@ kLeastGo=1.26
 kubernetes=$(sed -n 's|^[[:space:]]*k8s.io/kubernetes v\([0-9.]*\)$|\1|p' "$here/kube-all/go.mod")
 minor=${kubernetes#1.}
 minor=${minor%%.*}
-kKueueImage=localhost/kueue:$(sed -n 's|^[[:space:]]*sigs.k8s.io/kueue v\([0-9.]*\).*|\1|p' "$here/kueue/go.mod")
 
 # find_go puts the machine's Go first in PATH, or the one of tools/install-deps where that is missing or too old.
 find_go() {

@@ -2,10 +2,12 @@
 # Kueue, in a pod of a real node, as its own manifests say.
 
 kKueueNamespace=kueue-system
+kKueueImage=localhost/kueue:$(sed -n 's|^[[:space:]]*sigs.k8s.io/kueue v\([0-9.]*\).*|\1|p' "$here/kueue/go.mod")
 
 # write_kueue_manifest puts Kueue's own manifest, with an image of ours, beside its program.
 write_kueue_manifest() {
-  local source manifest=$cache/kueue-$(program_hash kueue).yaml
+  local source manifest
+  manifest=$cache/kueue-$(program_hash kueue).yaml
   if [ ! -e "$manifest" ]; then
     source=$(cd "$here/kueue" && go list -m -f '{{.Dir}}' sigs.k8s.io/kueue) || die "Kueue's manifests are not here"
     kubectl kustomize "$source/config/default" | sed -E \
