@@ -15,9 +15,9 @@ namespace {
 using base::Json;
 
 // Answers what it has by the path, else that there is no such thing.
-class Server final : public IdleClient {
+class QueueServer final : public IdleClient {
  public:
-  explicit Server(net::EventLoop& loop) : loop_(loop) {}
+  explicit QueueServer(net::EventLoop& loop) : loop_(loop) {}
 
   ActivityHandle request(Request request, base::Instant,
                          std::function<void(ApiAnswer)> on_done) override {
@@ -44,7 +44,7 @@ class Server final : public IdleClient {
 };
 
 struct Looking {
-  explicit Looking(Server& server, net::EventLoop& loop)
+  explicit Looking(QueueServer& server, net::EventLoop& loop)
       : look(loop, server, {"lab", "ml", "mine"},
              [this](std::string words) { told.push_back(std::move(words)); }) {}
 
@@ -56,13 +56,13 @@ struct Looking {
   KueueLook look;
 };
 
-const std::string kWaiting =
+const std::string kWaitingPath =
     "/apis/visibility.kueue.x-k8s.io/v1beta1/namespaces/lab/localqueues/ml/pendingworkloads";
 
 TEST(KueueLook, AsksAnOlderKueueInItsOwnVersion) {
   net::EventLoop loop;
-  Server server(loop);
-  server.answers[kWaiting] = {
+  QueueServer server(loop);
+  server.answers[kWaitingPath] = {
       {"items", {{{"metadata", {{"name", "a"}}}}, {{"metadata", {{"name", "b"}}}}}}};
   Looking looking(server, loop);
   looking.look.watch(true);
@@ -74,7 +74,7 @@ TEST(KueueLook, AsksAnOlderKueueInItsOwnVersion) {
 
 TEST(KueueLook, AMissingRightIsNoTrouble) {
   net::EventLoop loop;
-  Server server(loop);
+  QueueServer server(loop);
   server.refusal = {base::Code::kPermissionDenied, "you may not"};
   Looking looking(server, loop);
   looking.look.watch(true);
@@ -85,7 +85,7 @@ TEST(KueueLook, AMissingRightIsNoTrouble) {
 
 TEST(KueueLook, NothingIsToldToWhoDoesNotWaitAnyMore) {
   net::EventLoop loop;
-  Server server(loop);
+  QueueServer server(loop);
   Looking looking(server, loop);
   looking.look.watch(true);
   looking.look.watch(false);

@@ -110,13 +110,18 @@ class TestCluster final : public ForwardingClient {
       return let_go(request);
     }
     const base::Json object = found->second;
-    if (request.method == "DELETE" && !list_at(object, {"metadata", "finalizers"}).empty()) {
-      take(name_of(object), 0);
-    } else if (request.method == "DELETE") {
-      drop(request.path);
+    if (request.method == "DELETE") {
+      end(request.path);
       if (text_at(object, {"kind"}) == "Job") collect(uid_of(object));
     }
     return object;
+  }
+
+  // A pod that somebody keeps is only being deleted.
+  void end(const std::string& path) {
+    const base::Json& object = objects.at(path);
+    if (list_at(object, {"metadata", "finalizers"}).empty()) return drop(path);
+    take(name_of(object), 0);
   }
 
   // Only the one patch that removes finalizers.
@@ -182,7 +187,7 @@ class TestCluster final : public ForwardingClient {
         if (text_at(each, {"uid"}) == owner) owned.push_back(path);
       }
     }
-    for (const std::string& path : owned) drop(path);
+    for (const std::string& path : owned) end(path);
   }
 
   net::EventLoop& loop_;
