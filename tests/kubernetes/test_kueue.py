@@ -69,7 +69,7 @@ def left(jobs):
 
 def goes(jobs):
     """Waits until Kueue has forgotten the last job, which it does a moment after its pods are gone."""
-    wait_until(lambda: left(jobs) == [], lambda: f"the end of {left(jobs)}", pause_s=0.3)
+    wait_until(lambda: left(jobs) == [], lambda: f"the end of {left(jobs)}", LIMIT_S, pause_s=0.3)
 
 
 @BOTH
