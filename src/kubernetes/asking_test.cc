@@ -55,6 +55,19 @@ TEST(Asking, OnlyTheMetadataIsWantedButAWholeObjectIsTakenToo) {
   EXPECT_EQ((*answer)["kind"], "Pod");
 }
 
+TEST(Asking, ATableIsAskedFor) {
+  AskingFixture fixture;
+  fixture.on_request = [](TestTalk& talk) {
+    EXPECT_EQ(talk.field("Accept"),
+              "application/json;as=Table;g=meta.k8s.io;v=v1,application/json");
+    talk.answer(base::Json{{"kind", "Table"}});
+  };
+  const auto answer =
+      ask(fixture.loop, fixture.client(), {.path = "/p", .wants_table = true}, fixture.deadline());
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ((*answer)["kind"], "Table");
+}
+
 TEST(Asking, ARefusalIsToldWhole) {
   AskingFixture fixture;
   fixture.on_request = [](TestTalk& talk) { talk.refuse(409, "AlreadyExists", "pods exist"); };

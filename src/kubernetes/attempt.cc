@@ -11,6 +11,12 @@ namespace {
 
 constexpr const char* kMetadataOnly =
     "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+constexpr const char* kTable = "application/json;as=Table;g=meta.k8s.io;v=v1,application/json";
+
+const char* accepted(const Request& request) {
+  if (request.wants_table) return kTable;
+  return request.wants_metadata_only ? kMetadataOnly : "application/json";
+}
 
 }  // namespace
 
@@ -35,7 +41,7 @@ void Attempt::send(const Way& way) {
   call.method = request_.method;
   call.target = api_target(core_.prefix, request_.path, request_.query);
   call.headers = way.headers;
-  call.headers.add("Accept", request_.wants_metadata_only ? kMetadataOnly : "application/json");
+  call.headers.add("Accept", accepted(request_));
   if (!request_.body.is_null()) {
     call.headers.add("Content-Type", request_.content_type);
     call.body = base::dump_json(request_.body);

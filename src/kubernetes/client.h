@@ -43,6 +43,8 @@ struct Request {
   // Only apiVersion, kind and metadata of the answer's object are wanted, which spares the rest of
   // a large one; a server that cannot do that sends it whole.
   bool wants_metadata_only = false;
+  // A Table is wanted: the columns that `kubectl get` shows of each object.
+  bool wants_table = false;
   // How long a server that refuses for now (429, 503, …) is asked again, at most until the
   // deadline.
   base::Duration patience = base::Duration::max();

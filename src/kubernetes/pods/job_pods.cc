@@ -60,6 +60,11 @@ JobPods::JobPods(net::EventLoop& loop, base::Logger& logger, Client& client,
   for (const job::TaskId& task : manifests_.input().spec.task_ids()) {
     tasks_[manifests_.pod_name(task)] = task;
   }
+  const ManifestInput& input = manifests_.input();
+  if (input.gang_scheduling != GangScheduling::kKueue) return;
+  kueue_.emplace(loop, client,
+                 KueueGroup{input.name_space, kubernetes_of(input.spec).queue, job_name(input)},
+                 [this](std::string words) { book_.on_turn(std::move(words)); });
 }
 
 JobObjects::Callbacks JobPods::object_callbacks() {
@@ -122,12 +127,15 @@ void JobPods::watch() {
     std::vector<PodFacts> pods;
     pods.reserve(objects.size());
     for (const base::Json& object : objects) {
-      if (is_ours(object)) pods.push_back(facts_of(object));
+      if (!is_ours(object)) continue;
+      pods.push_back(facts_of(object));
+      release(object);
     }
     tell_book(&PodBook::on_list, pods);
   };
   callbacks.on_change = [this](const Change& change) {
     if (!is_ours(change.object)) return tell_book(&PodBook::on_stranger);
+    if (!change.is_deleted) release(change.object);
     tell_book(&PodBook::on_change, facts_of(change.object), change.is_deleted);
   };
   callbacks.on_trouble = [this](const base::Error& error, bool is_final) {
@@ -137,11 +145,32 @@ void JobPods::watch() {
   watch_ = client_.watch(std::move(request), std::move(callbacks));
 }
 
+// The next pod of the task needs its name; Kueue lets go only when that is there.
+void JobPods::release(const base::Json& pod) {
+  if (!kueue_ || !is_kept_by_kueue(pod) || !may_act()) return;
+  if (!released_.insert(uid_of(pod)).second) return;
+  errands_.ask(release_request(manifests_.input().name_space, pod),
+               [this, pod](const ApiAnswer& answer) { on_released(pod, answer); });
+}
+
+// Whatever is heard of the pod next tries again.
+void JobPods::on_released(const base::Json& pod, const ApiAnswer& answer) {
+  if (answer.object.ok() || answer.object.error().code == base::Code::kNotFound) return;
+  const base::Error& error = answer.object.error();
+  if (error.code == base::Code::kPermissionDenied) {
+    return tell(cluster::TasksWarning{
+        base::format("the pod {} cannot be taken from Kueue: {}", name_of(pod), error.message)});
+  }
+  logger_.warning("the pod {} could not be taken from Kueue: {}", name_of(pod), error.message);
+  released_.erase(uid_of(pod));
+}
+
 void JobPods::act() {
   if (is_cleared_) return;
   for (PodAction& action : book_.take_actions()) {
     std::visit([this](auto& what) { carry_out(what); }, action);
   }
+  if (kueue_) kueue_->watch(book_.waits_at_gate());
   timer_.reset();
   if (const auto deadline = book_.next_deadline()) {
     timer_ = loop_.at(*deadline, [this] { tell_book(&PodBook::on_time); });
@@ -241,7 +270,11 @@ void JobPods::carry_out(const LookForPod& action) {
       found = answer.object.error();
     } else if (const auto pods = items_of(*std::move(answer.object)); !pods.empty()) {
       PodFacts facts = facts_of(pods.front());
-      if (!is_ours(pods.front())) facts.job.clear();
+      if (is_ours(pods.front())) {
+        release(pods.front());
+      } else {
+        facts.job.clear();
+      }
       found = std::optional<PodFacts>(std::move(facts));
     }
     tell_book(&PodBook::on_looked_for, task, found);
@@ -261,6 +294,7 @@ void JobPods::carry_out(const ListEvents& action) {
 
 void JobPods::clear(std::function<void(base::Result<>)> done) {
   is_cleared_ = true;
+  if (kueue_) kueue_->watch(false);
   timer_.reset();
   watch_.reset();
   objects_.end();

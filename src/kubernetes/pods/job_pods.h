@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,7 @@
 #include "kubernetes/pods/errands.h"
 #include "kubernetes/pods/job_objects.h"
 #include "kubernetes/pods/job_removal.h"
+#include "kubernetes/pods/kueue_look.h"
 #include "kubernetes/pods/manifests.h"
 #include "kubernetes/pods/pod_book.h"
 #include "kubernetes/pods/pod_run.h"
@@ -109,6 +111,8 @@ class JobPods {
 
   void watch();
   void flush();
+  void release(const base::Json& pod);
+  void on_released(const base::Json& pod, const ApiAnswer& answer);
   [[nodiscard]] PodFacts facts_of(const base::Json& pod) const;
   // Not somebody else's with our label and one of our names.
   [[nodiscard]] bool is_ours(const base::Json& pod) const;
@@ -127,6 +131,8 @@ class JobPods {
   PodBook book_;
   JobObjects objects_;
   Errands errands_;
+  std::optional<KueueLook> kueue_;                  // where it schedules the gang
+  std::set<std::string> released_;                  // from Kueue, by their uids
   std::map<std::string, std::uint64_t> deletions_;  // under way, by the uids of their pods
   ActivityHandle watch_;
   std::optional<JobRemoval> removal_;

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/strings.h"
+#include "kubernetes/pods/kueue.h"
 #include "kubernetes/pods/names.h"
 #include "kubernetes/pods/pod_facts.h"
 
@@ -60,7 +61,7 @@ bool JobRemoval::is_owner(const ApiAnswer& answer) const {
 }
 
 bool JobRemoval::is_left(const base::Json& object) const {
-  return !is_after_deletion_ || !is_being_deleted(object);
+  return !is_after_deletion_ || !is_being_deleted(object) || is_kept_by_kueue(object);
 }
 
 void JobRemoval::begin(bool is_after_deletion) {
@@ -124,6 +125,7 @@ void JobRemoval::look() {
       if (answer.object.ok()) {
         for (const base::Json& object : items_of(*std::move(answer.object))) {
           if (!is_owned_by(object, owner_) || !is_left(object)) continue;
+          release(object);
           left.push_back(base::format("{} {}", last_word(path), name_of(object)));
         }
       } else if (answer.object.error().code == base::Code::kPermissionDenied) {
@@ -149,6 +151,16 @@ void JobRemoval::look_at_owner() {
       left.push_back("job " + last_word(owner_path_));
     looked_at(owner_path_, std::move(left));
   });
+}
+
+// Kueue would keep each pod of a group that does not end as a whole, forever. Whatever comes of
+// it, the next look finds what is left.
+void JobRemoval::release(const base::Json& pod) {
+  if (!is_kept_by_kueue(pod)) return;
+  errands_.ask(release_request(manifests_.input().name_space, pod),
+               [this](const ApiAnswer& answer) {
+                 if (!answer.object.ok()) trouble_ = answer.object.error().message;
+               });
 }
 
 void JobRemoval::looked_at(const std::string& path, std::vector<std::string> found) {

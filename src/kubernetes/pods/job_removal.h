@@ -48,6 +48,7 @@ class JobRemoval {
   void delete_owner();
   void look();
   void look_at_owner();
+  void release(const base::Json& pod);
   void looked_at(const std::string& path, std::vector<std::string> found);
   void done(base::Result<> removed);
 

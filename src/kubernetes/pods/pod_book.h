@@ -147,6 +147,9 @@ class PodBook {
   void on_looked_for(const job::TaskId& task, const base::Result<std::optional<PodFacts>>& found,
                      base::Instant now);
   void on_events(const job::TaskId& task, const std::string& uid, std::string warning);
+  // The words on the turn of pods that a gate keeps; they are worth asking for where some wait.
+  void on_turn(std::string words) { turn_ = std::move(words); }
+  [[nodiscard]] bool waits_at_gate() const;
   void on_line(const job::TaskId& task, const std::string& uid, std::optional<base::WallTime> time,
                base::Instant now);
   void on_log_ended(const job::TaskId& task, const std::string& uid, const base::Result<>& ended,
@@ -270,6 +273,7 @@ class PodBook {
   std::optional<base::Instant> silent_since_;
   std::string silence_;
   bool is_silence_told_ = false;
+  std::string turn_;
   base::Instant next_events_at_;
   base::Instant now_;
   std::vector<PodAction> actions_;

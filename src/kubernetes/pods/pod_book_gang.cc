@@ -106,6 +106,7 @@ void PodBook::end_allocation(PodEntry& entry) {
 std::string PodBook::reason_of(const PodEntry& entry) const {
   if (!entry.run || entry.run->end || entry.run->asked_to_end_at) return {};
   if (entry.has_own_pod() && !entry.run->is_taken_back) {
+    if (!entry.pod->gate.empty()) return gate_words(*entry.pod, turn_);
     return entry.pod->task.has_run ? "" : pending_words(*entry.pod, entry.warning);
   }
   if (!entry.run->refusal.empty()) return entry.run->refusal;
@@ -113,6 +114,14 @@ std::string PodBook::reason_of(const PodEntry& entry) const {
   if (entry.pod) return "its last pod is being deleted";
   return is_ready_ && is_listed_ ? "its pod is being created"
                                  : "the job's objects are being created";
+}
+
+bool PodBook::waits_at_gate() const {
+  return std::ranges::any_of(entries_, [](const auto& each) {
+    const PodEntry& entry = each.second;
+    return entry.has_own_pod() && !entry.run->end && !entry.run->asked_to_end_at &&
+           !entry.pod->gate.empty();
+  });
 }
 
 std::string PodBook::reasons() const {

@@ -44,6 +44,32 @@ TEST(PodBookGang, WhoFailsWhileOthersHaveNoNodeNamesThem) {
                        "Insufficient cpu.\")"));
 }
 
+TEST(PodBookGang, WhoWaitsAtAGateSaysItsTurnAndAsksForNoEvents) {
+  PodBook::Options options = BookDriver::options();
+  options.takes_back = false;
+  BookDriver driver(std::move(options));
+  driver.begin({kWorker0, kWorker1});
+  EXPECT_FALSE(driver.book().waits_at_gate());
+  for (const job::TaskId& task : {kWorker0, kWorker1}) {
+    driver.created(task, task == kWorker0 ? "a1" : "b1");
+    driver.pod(task).gate = "kueue.x-k8s.io/admission";
+    driver.show(task);
+  }
+  (void)driver.words();
+  EXPECT_TRUE(driver.book().waits_at_gate());
+  driver.book().on_turn("it is next in queue ml");
+  EXPECT_EQ(driver.book().waiting_for(driver.now()),
+            "worker:0, worker:1: Kueue has not admitted it: it is next in queue ml");
+  driver.pass(minutes(1));
+  EXPECT_THAT(driver.words(), IsEmpty());
+  for (const job::TaskId& task : {kWorker0, kWorker1}) {
+    driver.pod(task).gate.clear();
+    driver.start(task);
+  }
+  EXPECT_FALSE(driver.book().waits_at_gate());
+  EXPECT_EQ(driver.book().waiting_for(driver.now()), "");
+}
+
 TEST(PodBookGang, PodsThatDoNotAllGetANodeAreGivenBackAndAskedForAgain) {
   BookDriver driver;
   half(driver);

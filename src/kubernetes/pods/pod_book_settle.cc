@@ -391,7 +391,8 @@ void PodBook::look_for(PodEntry& entry) {
     actions_.emplace_back(LookForPod{entry.task});
   }
   const bool is_awaited = entry.has_own_pod() && !entry.run->end && !entry.run->asked_to_end_at &&
-                          !entry.pod->task.has_run && entry.pod->unschedulable.empty();
+                          !entry.pod->task.has_run && entry.pod->unschedulable.empty() &&
+                          entry.pod->gate.empty();
   if (!is_awaited || !entry.events_at) return;
   if (!is_due(entry, std::max(*entry.events_at, next_events_at_))) return;
   entry.events_at = now_ + kEventsPause;

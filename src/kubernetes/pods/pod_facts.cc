@@ -19,6 +19,7 @@ constexpr std::size_t kMaxTextBytes = 600;
 constexpr std::size_t kMaxContainers = 64;
 // A container whose status is not known has ended: never with a success.
 constexpr int kUnknownStatus = 1;
+constexpr std::string_view kTakenByKueue = "TerminationTarget";
 constexpr std::int64_t kMaxGraceSeconds = std::int64_t{24} * 3600;
 
 std::string text(const Json& object, KeyPath path) {
@@ -75,7 +76,8 @@ void read_condition(const Json& condition, PodFacts& facts) {
   if (type == "PodScheduled" && status == "False") {
     facts.unschedulable = text(condition, {"message"});
     if (facts.unschedulable.empty()) facts.unschedulable = text(condition, {"reason"});
-  } else if (type == "DisruptionTarget" && status == "True") {
+  } else if ((type == "DisruptionTarget" || type == kTakenByKueue) && status == "True") {
+    facts.is_taken_by_kueue = type == kTakenByKueue;
     facts.disruption = text(condition, {"reason"});
     facts.disruption_message = text(condition, {"message"});
   } else if (type == "Ready" && status == "False" && facts.phase == "Running") {
@@ -106,6 +108,8 @@ PodFacts pod_facts(const Json& pod, std::string_view container) {
   for (const Json& condition : list_at(pod, {"status", "conditions"})) {
     read_condition(condition, facts);
   }
+  const Json& gates = list_at(pod, {"spec", "schedulingGates"});
+  if (!gates.empty()) facts.gate = text(gates.front(), {"name"});
   for (const Json& status : list_at(pod, {"status", "containerStatuses"})) {
     if (text(status, {"name"}) == container) facts.task = container_facts(status);
   }

@@ -46,9 +46,11 @@ struct PodFacts {
   std::string scheduler;  // the name of the one that it asks for
   bool is_seen_by_scheduler = false;
   std::string unschedulable;  // why it has no node, in the scheduler's words
+  std::string gate;           // the first gate that keeps it from schedulers; empty: none
   // Why it is taken from its node ("PreemptionByScheduler"), by the condition DisruptionTarget.
   std::string disruption;
   std::string disruption_message;
+  bool is_taken_by_kueue = false;  // which has a condition of its own for that
   // The cluster hears nothing of its node: the node controller has marked it as not ready.
   bool is_node_lost = false;
   ContainerFacts task;

@@ -105,6 +105,27 @@ TEST(PodFacts, ThatItIsTakenAway) {
 }
 
 // As MarkPodsNotReady of Kubernetes' node controller leaves it.
+TEST(PodFacts, ThatKueueTakesItAway) {
+  const Json pod = {{"status",
+                     {{"conditions",
+                       {{{"type", "TerminationTarget"},
+                         {"status", "True"},
+                         {"reason", "WorkloadEvictedDueToPreempted"},
+                         {"message", "Preempted to accommodate a workload"}}}}}}};
+  const PodFacts facts = pod_facts(pod, "task");
+  EXPECT_TRUE(facts.is_taken_by_kueue);
+  EXPECT_EQ(facts.disruption, "WorkloadEvictedDueToPreempted");
+  EXPECT_EQ(facts.disruption_message, "Preempted to accommodate a workload");
+}
+
+TEST(PodFacts, TheFirstGateThatKeepsItFromSchedulers) {
+  const Json gates = Json::array({{{"name", "kueue.x-k8s.io/admission"}}, {{"name", "other"}}});
+  EXPECT_EQ(pod_facts({{"spec", {{"schedulingGates", gates}}}}, "task").gate,
+            "kueue.x-k8s.io/admission");
+  EXPECT_EQ(pod_facts({{"spec", {{"schedulingGates", {1}}}}}, "task").gate, "");
+  EXPECT_EQ(pod_facts({{"spec", Json::object()}}, "task").gate, "");
+}
+
 TEST(PodFacts, ThatNothingIsHeardOfItsNode) {
   Json pod = running_pod();
   pod["status"]["conditions"].push_back({{"type", "Ready"}, {"status", "True"}});

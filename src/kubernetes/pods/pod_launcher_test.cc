@@ -59,8 +59,8 @@ std::string told_words(const cluster::LaunchEvent& event) {
 
 class PodLauncherTest : public testing::Test {
  protected:
-  PodLauncherTest() {
-    ManifestInput input = test::wine_job();
+  PodLauncherTest() { launch(test::wine_job()); }
+  void launch(ManifestInput input) {
     edit_kubernetes(input.spec).agents = AgentsBy::kConfigMaps;
     input.agents = AgentPods{.source = by_config_maps(test::small_parts())};
     launcher.emplace(
@@ -285,6 +285,26 @@ TEST_F(PodLauncherTest, OneThatWaitsForANodeCanBeStopped) {
   ASSERT_TRUE(until_told("ended"));
   EXPECT_THAT(told, ElementsAre("ended worker:0/1: was stopped"));
   EXPECT_FALSE(cluster.has_pod(kFirstPod));
+  clear();
+}
+
+// Kueue keeps a pod that is deleted until another one is there, which has the same name here.
+TEST_F(PodLauncherTest, KueueLetsGoOfThePodsThatAreDeleted) {
+  ManifestInput input = test::wine_job();
+  edit_kubernetes(input.spec).queue = "ml";
+  input.gang_scheduling = GangScheduling::kKueue;
+  launcher.reset();
+  launch(std::move(input));
+  bring_up_all();
+  for (const std::string& pod : {kFirstPod, kSecondPod}) {
+    cluster.pod(pod)["metadata"]["finalizers"] = {"kueue.x-k8s.io/managed"};
+  }
+  const std::string old = cluster.pod(kSecondPod)["metadata"]["uid"].get<std::string>();
+  cluster.take(kSecondPod, 30);
+  ASSERT_TRUE(until_told("ended worker:1/1"));
+  start(kSecond, 2);
+  ASSERT_TRUE(until_there(kSecondPod));
+  EXPECT_NE(cluster.pod(kSecondPod)["metadata"]["uid"].get<std::string>(), old);
   clear();
 }
 

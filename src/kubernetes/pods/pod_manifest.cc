@@ -278,7 +278,11 @@ Json spec_of(const Part& part, const CarriedMounts& carried, const PodRun& run) 
   put_access(part, spec);
   put_placement(part, spec);
   if (part.task_spec.one_per_node) spec["affinity"] = one_per_node(part);
-  if (!run.avoided.empty()) spec["affinity"]["nodeAffinity"] = off_nodes(run.avoided);
+  // Kueue admits no pod that is unlike those it has counted.
+  const bool may_differ = part.input.gang_scheduling != GangScheduling::kKueue;
+  if (!run.avoided.empty() && may_differ) {
+    spec["affinity"]["nodeAffinity"] = off_nodes(run.avoided);
+  }
   spec["containers"].push_back(container_of(part, carried, run));
   spec["volumes"] = volumes_of(part, carried);
   if (part.input.agents) append(agent_volumes(part.input, *part.input.agents), spec["volumes"]);

@@ -183,6 +183,16 @@ TEST(PodManifest, KeepsAwayFromNodesBesideWhatTheUserWants) {
           {"key": "metadata.name", "operator": "NotIn", "values": ["n2"]}]}}])"));
 }
 
+// It would count such a pod as another kind, and never admit it.
+TEST(PodManifest, ForKueueAllPodsOfATaskAreAlike) {
+  ManifestInput input = test::wine_job();
+  edit_kubernetes(input.spec).queue = "ml";
+  input.gang_scheduling = GangScheduling::kKueue;
+  PodRun run = test::run_with({});
+  run.avoided = {"n1"};
+  EXPECT_FALSE(pod_of(input, run)["spec"].contains("affinity"));
+}
+
 TEST(PodManifest, IsTheTemplateWithTheJobOverIt) {
   ManifestInput input = test::wine_job();
   edit_kubernetes(input.spec).pod =

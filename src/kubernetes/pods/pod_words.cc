@@ -10,6 +10,7 @@
 #include "base/signal_status.h"
 #include "base/terminal_text.h"
 #include "kubernetes/pods/architecture.h"
+#include "kubernetes/pods/kueue.h"
 
 namespace gangrun::kubernetes::pods {
 
@@ -109,6 +110,7 @@ bool fails_to_run(const ContainerFacts& container) {
 }
 
 std::string unplaced_words(const PodFacts& facts, const std::string& warning) {
+  if (!facts.gate.empty()) return gate_words(facts, "");
   if (!facts.unschedulable.empty()) {
     return with("the scheduler finds no node", facts.unschedulable);
   }
@@ -136,6 +138,13 @@ std::string pending_words(const PodFacts& facts, const std::string& warning) {
   return with(format("it is being started on {}", facts.node), warning);
 }
 
+std::string gate_words(const PodFacts& facts, const std::string& turn) {
+  const std::string words = facts.gate == kKueueGate
+                                ? "Kueue has not admitted it"
+                                : format("its gate {} is closed", said_by(facts.gate));
+  return turn.empty() ? words : format("{}: {}", words, turn);
+}
+
 StartTrouble start_trouble(const PodFacts& facts) {
   if (const StartTrouble own = trouble_of(facts.task); own != StartTrouble::kNone) return own;
   const ContainerFacts* init = failing_init(facts);
@@ -160,7 +169,8 @@ std::optional<job::Why> loss_of(const PodFacts& facts) {
       facts.disruption_message.empty() ? facts.message : facts.disruption_message;
   const std::string_view said = facts.message.empty() ? why : facts.message;
   if (facts.disruption == "PreemptionByScheduler" || facts.reason == "Preempted" ||
-      facts.reason == "Preempting") {
+      facts.reason == "Preempting" ||
+      (facts.is_taken_by_kueue && facts.disruption.find("Preempted") != std::string::npos)) {
     return because(Reason::kPreempted, said_by(why));
   }
   if (facts.reason == "NodeLost" ||
@@ -210,6 +220,7 @@ job::Why agent_loss(const PodFacts& facts) {
                                         &std::pair<std::string_view, std::string_view>::first);
   std::string pod = format("pod {}", facts.name);
   if (taker != kTakers.end()) pod += format(", {}", taker->second);
+  if (facts.is_taken_by_kueue) pod += ", by Kueue";
   why.detail = why.detail.empty() ? pod : format("{}: {}", pod, why.detail);
   return why;
 }

@@ -14,6 +14,8 @@ namespace gangrun::kubernetes::pods {
 // image x cannot be pulled (ErrImagePull): …". `warning` is what the pod's events tell; empty:
 // nothing.
 std::string pending_words(const PodFacts& facts, const std::string& warning);
+// The same of one that a gate keeps from schedulers; `turn`: what is known of its turn there.
+std::string gate_words(const PodFacts& facts, const std::string& turn);
 
 // The trouble that keeps the command from running, as the kubelet sees it.
 enum class StartTrouble {

@@ -52,6 +52,30 @@ TEST(PendingWords, WhatIsMissingOfNodes) {
             "the scheduler finds no node: \"" + facts.unschedulable + "\"");
 }
 
+TEST(PendingWords, WhoseGateIsClosed) {
+  PodFacts facts;
+  facts.unschedulable = "Scheduling is blocked due to non-empty scheduling gates";
+  facts.gate = "kueue.x-k8s.io/admission";
+  EXPECT_EQ(pending_words(facts, ""), "Kueue has not admitted it");
+  EXPECT_EQ(gate_words(facts, "it is next in queue ml"),
+            "Kueue has not admitted it: it is next in queue ml");
+  facts.gate = "team/later";
+  EXPECT_EQ(pending_words(facts, ""), "its gate \"team/later\" is closed");
+}
+
+TEST(LossOf, WhatKueueTakesForAnother) {
+  PodFacts facts = on_a_node();
+  facts.is_deleting = facts.is_taken_by_kueue = true;
+  facts.disruption = "WorkloadEvictedDueToPreempted";
+  facts.disruption_message = "Preempted to accommodate a workload";
+  ASSERT_TRUE(loss_of(facts));
+  EXPECT_EQ(loss_of(facts)->reason, job::Reason::kPreempted);
+  EXPECT_EQ(agent_loss(facts).detail,
+            "pod j-worker-3, by Kueue: \"Preempted to accommodate a workload\"");
+  facts.disruption = "WorkloadEvicted";
+  EXPECT_EQ(loss_of(facts)->reason, job::Reason::kEvicted);
+}
+
 TEST(PendingWords, WhatItsNodeCannotDo) {
   EXPECT_EQ(pending_words(waiting("ImagePullBackOff", "Back-off pulling image \"tf:9\""), ""),
             "its image tf:9 cannot be pulled (ImagePullBackOff): \"Back-off pulling image "

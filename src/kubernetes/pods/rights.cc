@@ -32,6 +32,14 @@ void add_each(std::vector<Right>& rights, const std::vector<std::string>& verbs,
   }
 }
 
+// Kueue keeps a pod until another one is there, which waits for its name.
+void add_release(const job::JobSpec& spec, std::vector<Right>& rights) {
+  const KubernetesOptions& own = kubernetes_of(spec);
+  const bool may_be_kueue = own.gang_scheduling == GangScheduling::kKueue ||
+                            (own.gang_scheduling == GangScheduling::kAuto && !own.queue.empty());
+  if (may_be_kueue) rights.push_back({"patch", "", "pods"});
+}
+
 void add_scheduling(const job::JobSpec& spec, std::vector<Right>& rights) {
   const GangScheduling scheduling = kubernetes_of(spec).gang_scheduling;
   if (scheduling == GangScheduling::kVolcano) {
@@ -110,6 +118,7 @@ std::vector<Right> client_rights(const job::JobSpec& spec) {
   }
   if (has_agents(spec)) add_each(rights, {"get", "create"}, "", "pods", "portforward", true);
   add_scheduling(spec, rights);
+  add_release(spec, rights);
   return rights;
 }
 
@@ -126,13 +135,14 @@ std::vector<Right> detached_client_rights(const job::JobSpec& spec) {
   return rights;
 }
 
-std::vector<Right> master_rights(const job::JobSpec& /*spec*/) {
+std::vector<Right> master_rights(const job::JobSpec& spec) {
   std::vector<Right> rights;
   add_each(rights, {"create", "get", "list", "watch", "delete"}, "", "pods");
   add_each(rights, {"list"}, "", "events");
   add_each(rights, {"create", "delete"}, "", "secrets");
   add_each(rights, {"create", "get", "update", "patch", "delete"}, "", "configmaps");
   add_each(rights, {"get", "patch"}, "batch", "jobs");
+  add_release(spec, rights);
   return rights;
 }
 

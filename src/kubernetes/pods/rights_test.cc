@@ -40,6 +40,20 @@ TEST(ClientRights, AgentsNeedConfigMapsOnlyWhereTheyComeByThem) {
   EXPECT_THAT(client_rights(spec), AllOf(Not(Contains(patch_maps)), Contains(forward)));
 }
 
+TEST(Rights, KueueMayKeepPodsOfWhoMakesThem) {
+  const Right patch_pods{"patch", "", "pods"};
+  job::JobSpec spec;
+  KubernetesOptions& own = edit_kubernetes(spec);
+  EXPECT_THAT(client_rights(spec), Not(Contains(patch_pods)));
+  EXPECT_THAT(master_rights(spec), Not(Contains(patch_pods)));
+  own.queue = "ml";
+  EXPECT_THAT(client_rights(spec), Contains(patch_pods));
+  EXPECT_THAT(master_rights(spec), Contains(patch_pods));
+  EXPECT_THAT(detached_client_rights(spec), Not(Contains(patch_pods)));
+  own.gang_scheduling = GangScheduling::kVolcano;
+  EXPECT_THAT(client_rights(spec), Not(Contains(patch_pods)));
+}
+
 TEST(Right, IsWrittenAsARoleHasIt) {
   EXPECT_EQ(to_string({"create", "", "pods", "exec"}), "create pods/exec");
   EXPECT_EQ(to_string({"patch", "batch", "jobs"}), "patch jobs.batch");

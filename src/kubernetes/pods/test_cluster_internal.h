@@ -107,11 +107,32 @@ class TestCluster final : public ForwardingClient {
       if (is_collection) return list(request);
       return base::not_found("no such object");
     }
+    if (request.method == "PATCH" && request.content_type.starts_with("application/strategic")) {
+      return let_go(request);
+    }
     const base::Json object = found->second;
     if (request.method == "DELETE") {
-      drop(request.path);
+      end(request.path);
       if (text_at(object, {"kind"}) == "Job") collect(uid_of(object));
     }
+    return object;
+  }
+
+  // A pod that somebody keeps is only being deleted.
+  void end(const std::string& path) {
+    const base::Json& object = objects.at(path);
+    if (list_at(object, {"metadata", "finalizers"}).empty()) return drop(path);
+    take(name_of(object), 0);
+  }
+
+  // Only the one patch that removes finalizers.
+  base::Result<base::Json> let_go(const Request& request) {
+    const base::Json object = objects.at(request.path);
+    if (text_at(request.body, {"metadata", "uid"}) != uid_of(object)) {
+      return base::invalid_argument("the uid is another one");
+    }
+    objects.at(request.path)["metadata"]["finalizers"] = base::Json::array();
+    if (is_being_deleted(object)) drop(request.path);
     return object;
   }
 
@@ -169,7 +190,7 @@ class TestCluster final : public ForwardingClient {
         if (text_at(each, {"uid"}) == owner) owned.push_back(path);
       }
     }
-    for (const std::string& path : owned) drop(path);
+    for (const std::string& path : owned) end(path);
   }
 
   net::EventLoop& loop_;

@@ -56,6 +56,10 @@ build_all() {
     build coredns coredns .
     build pause kube-all ./pause
   fi
+  if [ "$kueue" = yes ]; then
+    build kueue kueue sigs.k8s.io/kueue/cmd/kueue
+    write_kueue_manifest
+  fi
 }
 
 # need_programs says what is missing of that which the nodes take from the distribution.

@@ -33,6 +33,8 @@ start_api_server() {
   if [ "$audit" = yes ]; then
     more+=(--audit-policy-file "$here/audit.yaml" --audit-log-path "$dir/log/audit.log")
   fi
+  # Services of the cluster cannot be reached from here, their pods can.
+  if [ "$kueue" = yes ]; then more+=(--enable-aggregator-routing); fi
   launch kube-apiserver "$dir/bin/kube-all" kube-apiserver --bind-address "$api" --secure-port "$port" \
     --advertise-address "$host" --endpoint-reconciler-type "$reconciler" --etcd-servers "https://127.0.0.1:$((port + 1))" \
     --etcd-cafile "$p/etcd-ca.crt" --etcd-certfile "$p/etcd-client.crt" --etcd-keyfile "$p/etcd-client.key" \

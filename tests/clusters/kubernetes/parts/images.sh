@@ -32,6 +32,7 @@ make_images() {
   busybox_links
   make_image localhost/busybox:1 --file /bin/busybox:/bin/busybox:755 "${links[@]}" --command sh
   if [ -n "$stock" ]; then make_stock_image "$stock"; fi
+  if [ "$kueue" = yes ]; then make_kueue_image; fi
 }
 
 load() {
