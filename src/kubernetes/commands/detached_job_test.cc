@@ -56,17 +56,8 @@ TEST(DetachedJob, NeedsAgents) {
             "kubernetes.agents: none is not allowed with --detach, where a pod leads the job "
             "through the agents beside its commands; allowed: config_maps, image, or the same job "
             "without --detach");
-}
-
-TEST(DetachedJob, NeedsACommandForEachAgent) {
-  client::RunOptions options;
-  options.detach = true;
-  job::JobSpec spec = led_job().spec;
   pods::edit_kubernetes(spec).agents.reset();
   EXPECT_TRUE(check_detached(options, spec).ok());
-  spec.command = {};
-  EXPECT_THAT(check_detached(options, spec).error().message,
-              StartsWith("tasks.worker.command: is missing: with --detach on kubernetes"));
 }
 
 // The error is bad input, and what helps can be piped into kubectl.

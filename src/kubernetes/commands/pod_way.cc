@@ -26,7 +26,7 @@ base::Result<std::unique_ptr<client::TaskWay>> PodWay::make(
   pods::ManifestInput input;
   input.spec = spec;
   input.job_id = job;
-  way->has_agent_ = pods::was_started_with_agents(spec);
+  way->has_agent_ = pods::has_agents(spec);
   way->owner_.name = pods::owner_name(input);
   GANGRUN_ASSIGN(way->client_,
                  kubernetes_client(loop, *way->logger_, context, pods::kubernetes_of(spec)));

@@ -104,12 +104,6 @@ inline const KubernetesOptions& kubernetes_of(const job::JobSpec& job) {
 // for them, else by the default.
 AgentsBy agents_by(const job::JobSpec& job);
 inline bool has_agents(const job::JobSpec& job) { return agents_by(job) != AgentsBy::kNone; }
-// The same for a job that somebody has started. Its spec names the way, but for versions in which
-// there were no agents unless they were named, or an image for them.
-inline bool was_started_with_agents(const job::JobSpec& job) {
-  const KubernetesOptions& own = kubernetes_of(job);
-  return own.agents ? *own.agents != AgentsBy::kNone : !own.agent_image.empty();
-}
 inline std::chrono::milliseconds master_keep(const job::JobSpec& job) {
   return kubernetes_of(job).master.keep.value_or(kMasterKeep);
 }

@@ -19,16 +19,5 @@ TEST(TimeForPods, IsThatForNodesOnlyWhereNoAgentIsToReport) {
   EXPECT_EQ(with_time_for_pods(job).timeouts.allocation, std::chrono::minutes(7));
 }
 
-TEST(WasStartedWithAgents, IsWhatTheVersionMeantThatStartedIt) {
-  job::JobSpec job;
-  EXPECT_FALSE(was_started_with_agents(job));
-  edit_kubernetes(job).agent_image = "agents:1";
-  EXPECT_TRUE(was_started_with_agents(job));
-  edit_kubernetes(job).agents = AgentsBy::kNone;
-  EXPECT_FALSE(was_started_with_agents(job));
-  edit_kubernetes(job).agents = AgentsBy::kConfigMaps;
-  EXPECT_TRUE(was_started_with_agents(job));
-}
-
 }  // namespace
 }  // namespace gangrun::kubernetes::pods
