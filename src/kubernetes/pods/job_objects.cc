@@ -83,18 +83,15 @@ bool is_lease_over(const Json& job) {
 }
 
 JobObjects::JobObjects(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,
-                       const Manifests& manifests, std::chrono::seconds lease,
-                       std::chrono::seconds renewal, Callbacks callbacks)
+                       const Manifests& manifests, Callbacks callbacks)
     : loop_(loop),
       logger_(logger),
       manifests_(manifests),
-      lease_(lease),
-      renewal_(renewal),
       callbacks_(std::move(callbacks)),
       errands_(loop, client) {}
 
 void JobObjects::begin() {
-  make(manifests_.owner(lease_), loop_.now() + kMakingLimit,
+  make(manifests_.owner(kClientLease), loop_.now() + kMakingLimit,
        [this](const base::Json& job, bool is_new) { on_owner(job, is_new); });
 }
 
@@ -196,7 +193,7 @@ void JobObjects::on_owner(const base::Json& job, bool is_new) {
   } else {
     clock_.found(job);
   }
-  renew_timer_ = loop_.after(is_new ? renewal_ : std::chrono::seconds(0), [this] { renew(); });
+  renew_timer_ = loop_.after(is_new ? kLeaseRenewal : std::chrono::seconds(0), [this] { renew(); });
   if (callbacks_.on_owner) callbacks_.on_owner();
   make_all(manifests_.objects(owner_));
 }
@@ -217,8 +214,8 @@ void JobObjects::renew() {
   request.path = owner_path(manifests_.input());
   request.content_type = "application/merge-patch+json";
   request.body = {
-      {"spec", {{"activeDeadlineSeconds", clock_.deadline_seconds(lease_, loop_.now())}}}};
-  renew_timer_ = loop_.after(renewal_, [this] { renew(); });
+      {"spec", {{"activeDeadlineSeconds", clock_.deadline_seconds(kClientLease, loop_.now())}}}};
+  renew_timer_ = loop_.after(kLeaseRenewal, [this] { renew(); });
   errands_.ask(std::move(request), [this](ApiAnswer answer) { on_renewed(std::move(answer)); });
 }
 
@@ -237,14 +234,14 @@ void JobObjects::on_renewed(ApiAnswer answer) {
 bool JobObjects::has_lost_owner(const ApiAnswer& answer) {
   if (is_deleted(answer, owner_.uid)) {
     // The cluster deletes it, too, some time after nobody has moved its deadline.
-    const bool had_lease = is_guest_ || loop_.now() < written_at_ + lease_;
+    const bool had_lease = is_guest_ || loop_.now() < written_at_ + kClientLease;
     const std::string sentence =
         had_lease ? base::format("somebody deleted Job {}, which owns all objects of this job",
                                  owner_.name)
                   : base::format(
                         "Job {}, which owns all objects of this job, is gone: it was deleted, "
                         "or this client sent no heartbeat for {}",
-                        owner_.name, base::to_words(lease_));
+                        owner_.name, base::to_words(kClientLease));
     is_owner_deleted_ = true;
     end();
     callbacks_.on_deleted(sentence);
@@ -257,7 +254,7 @@ bool JobObjects::has_lost_owner(const ApiAnswer& answer) {
     return true;
   }
   gone(base::format("the job's lease has expired: this client sent no heartbeat for {}",
-                    base::to_words(lease_)));
+                    base::to_words(kClientLease)));
   return true;
 }
 

@@ -39,6 +39,10 @@ class LeaseClock {
 // Whether it has come to its deadline: what it owns is being removed.
 bool is_lease_over(const base::Json& job);
 
+// How long a job's objects outlive a client that is silent, and how often it says that it is there.
+inline constexpr std::chrono::seconds kClientLease{60};
+inline constexpr std::chrono::seconds kLeaseRenewal{20};
+
 // All of a job but its pods: made, and kept alive by moving the owner's deadline.
 class JobObjects {
  public:
@@ -55,8 +59,7 @@ class JobObjects {
   };
 
   JobObjects(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,
-             const Manifests& manifests, std::chrono::seconds lease, std::chrono::seconds renewal,
-             Callbacks callbacks);
+             const Manifests& manifests, Callbacks callbacks);
 
   void begin();
   // In place of begin(): the owner is there, and somebody else keeps it alive. Nothing is made yet.
@@ -90,8 +93,6 @@ class JobObjects {
   net::EventLoop& loop_;
   base::Logger& logger_;
   const Manifests& manifests_;
-  const std::chrono::seconds lease_;
-  const std::chrono::seconds renewal_;
   Callbacks callbacks_;
   Errands errands_;
   Owner owner_;

@@ -24,6 +24,12 @@ base::Result<> result_of(const ApiAnswer& answer) {
   return answer.object.error();
 }
 
+std::map<std::string, job::TaskId> tasks_by_pod(const std::map<job::TaskId, std::string>& names) {
+  std::map<std::string, job::TaskId> tasks;
+  for (const auto& [task, pod] : names) tasks[pod] = task;
+  return tasks;
+}
+
 }  // namespace
 
 PodBook::Options book_options(const Manifests& manifests, std::function<double()> random) {
@@ -43,8 +49,8 @@ PodBook::Options book_options(const Manifests& manifests, std::function<double()
 }
 
 JobPods::JobPods(net::EventLoop& loop, base::Logger& logger, Client& client,
-                 const Manifests& manifests, PodBook::Options options, std::chrono::seconds lease,
-                 Callbacks callbacks, std::optional<Guest> guest)
+                 const Manifests& manifests, PodBook::Options options, Callbacks callbacks,
+                 std::optional<Guest> guest)
     : loop_(loop),
       posts_(loop),
       logger_(logger),
@@ -52,14 +58,11 @@ JobPods::JobPods(net::EventLoop& loop, base::Logger& logger, Client& client,
       manifests_(manifests),
       callbacks_(std::move(callbacks)),
       guest_(std::move(guest)),
+      tasks_(tasks_by_pod(options.names)),
       book_(std::move(options)),
-      objects_(loop, logger, client, manifests_, lease, std::min(kLeaseRenewal, lease / 3),
-               object_callbacks()),
+      objects_(loop, logger, client, manifests_, object_callbacks()),
       errands_(loop, client) {
   if (callbacks_.on_owner) ++awaited_;
-  for (const job::TaskId& task : manifests_.input().spec.task_ids()) {
-    tasks_[manifests_.pod_name(task)] = task;
-  }
   const ManifestInput& input = manifests_.input();
   if (input.gang_scheduling != GangScheduling::kKueue) return;
   kueue_.emplace(loop, client,

@@ -28,10 +28,6 @@
 
 namespace gangrun::kubernetes::pods {
 
-// How long a job's objects outlive a client that is silent, and how often it says that it is there.
-inline constexpr std::chrono::seconds kClientLease{60};
-inline constexpr std::chrono::seconds kLeaseRenewal{20};
-
 // All that the book has to know of the job. `random` is from 0 to 1.
 PodBook::Options book_options(const Manifests& manifests, std::function<double()> random);
 
@@ -60,8 +56,7 @@ class JobPods {
 
   // The references outlive it.
   JobPods(net::EventLoop& loop, base::Logger& logger, Client& client, const Manifests& manifests,
-          PodBook::Options options, std::chrono::seconds lease, Callbacks callbacks,
-          std::optional<Guest> guest = {});
+          PodBook::Options options, Callbacks callbacks, std::optional<Guest> guest = {});
 
   // Once: makes the owner and all but the pods, or finds those of an earlier client of the job.
   // Pods wait for it. Its error comes as gang::ClusterGone.
@@ -127,7 +122,7 @@ class JobPods {
   const Manifests& manifests_;
   const Callbacks callbacks_;
   const std::optional<Guest> guest_;
-  std::map<std::string, job::TaskId> tasks_;  // by the names of their pods
+  const std::map<std::string, job::TaskId> tasks_;  // by the names of their pods
   PodBook book_;
   JobObjects objects_;
   Errands errands_;

@@ -11,7 +11,7 @@ KubernetesTasks::KubernetesTasks(net::EventLoop& loop, base::Logger& logger, Cli
       manifests_(std::move(manifests)),
       runs_(manifests_, options.log_folder, logger),
       pods_(loop, logger, client, manifests_, book_options(manifests_, options.random),
-            options.lease, pod_callbacks()),
+            pod_callbacks()),
       streams_(loop, client, manifests_, stream_callbacks()),
       outputs_(loop, client, manifests_, options.output_folder, options.unpack, output_callbacks()),
       notices_(loop, logger, client, manifests_, [this](auto sentences) {

@@ -30,7 +30,6 @@ class KubernetesTasks final : public cluster::Tasks {
     std::string output_folder;       // likewise; TYPE-INDEX/ in it is made for a task's outputs
     Unpack unpack;                   // for them
     std::function<double()> random;  // from 0 to 1
-    std::chrono::seconds lease = kClientLease;
   };
 
   KubernetesTasks(net::EventLoop& loop, base::Logger& logger, kubernetes::Client& client,

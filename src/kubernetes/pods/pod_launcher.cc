@@ -44,7 +44,7 @@ PodLauncher::PodLauncher(net::EventLoop& loop, base::Logger& logger, Client& cli
       outbox_(loop),
       manifests_(std::move(manifests)),
       pods_(loop, logger, client, manifests_, options_with_agents(manifests_, options_),
-            options_.lease, pod_callbacks(), guest()) {
+            pod_callbacks(), guest()) {
   if (const auto& maps = manifests_.agents().source.maps) {
     maps_.emplace(loop, logger, client, *maps, manifests_.input().name_space, map_callbacks());
   }

@@ -30,8 +30,7 @@ class PodLauncher final : public cluster::Launcher {
  public:
   struct Options {
     std::function<double()> random;  // from 0 to 1
-    std::chrono::seconds lease = kClientLease;
-    int master_attempt = 1;  // the number of the master, counted from the job's first one
+    int master_attempt = 1;          // the number of the master, counted from the job's first one
     // Config maps that are known to be right, by their uids: see AgentPartMaps.
     std::function<bool(const std::string& uid)> is_checked;
     std::function<void(const std::string& name, const std::string& uid)> on_checked;
