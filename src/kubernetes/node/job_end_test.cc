@@ -110,8 +110,11 @@ TEST(JobEnd, IsKeptUntilTheHeadSays) {
 
 TEST(JobEnd, ARefusalIsToldInTheHead) {
   RecordServer server;
-  tell_refusal(server.place(), base::permission_denied("no right to create pods"), std::chrono::seconds(10));
+  tell_refusal(server.place(),
+               base::Error{base::Code::kPermissionDenied, "no right to create pods"},
+               std::chrono::seconds(10));
   EXPECT_EQ(server.store.head().refusal, "no right to create pods");
+  EXPECT_EQ(server.store.head().refusal_code, "permission_denied");
 }
 
 }  // namespace
