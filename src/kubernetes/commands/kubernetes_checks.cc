@@ -68,18 +68,6 @@ Result<> check_namespace(const Result<Json>& answer, const kubernetes::Access& a
                    access.name_space, access.remote.url, access.context));
 }
 
-// Those whose review says no.
-Result<std::vector<pods::Right>> refused_of(const std::vector<pods::Right>& rights,
-                                            std::span<const Result<Json>> reviews) {
-  std::vector<pods::Right> refused;
-  for (std::size_t i = 0; i < rights.size(); ++i) {
-    if (!reviews[i].ok()) return reviews[i].error();
-    const bool is_allowed = value_at(*reviews[i], {"status", "allowed"}) == true;
-    if (!is_allowed) refused.push_back(rights[i]);
-  }
-  return refused;
-}
-
 // A job can do without those of agents.
 std::string way_without(const std::vector<pods::Right>& missing) {
   const bool is_of_agents =
@@ -146,15 +134,26 @@ std::vector<Result<Json>> ask_all(net::EventLoop& loop, kubernetes::Client& clie
   return given;
 }
 
+Result<std::vector<pods::Right>> denied_by(std::span<const Result<Json>> reviews,
+                                           const std::vector<pods::Right>& rights) {
+  std::vector<pods::Right> denied;
+  for (std::size_t i = 0; i < rights.size(); ++i) {
+    if (!reviews[i].ok()) return reviews[i].error();
+    const bool is_allowed = value_at(*reviews[i], {"status", "allowed"}) == true;
+    if (!is_allowed) denied.push_back(rights[i]);
+  }
+  return denied;
+}
+
 Result<std::vector<pods::Right>> missing_rights(net::EventLoop& loop, kubernetes::Client& client,
                                                 const std::vector<pods::Right>& rights,
-                                                base::Instant deadline) {
+                                                base::Instant deadline,
+                                                const std::function<bool()>& is_cancelled) {
   std::vector<kubernetes::Request> requests;
   for (const pods::Right& right : rights) {
     requests.push_back(review_request(right, client.access().name_space));
   }
-  const auto answers = ask_all(loop, client, std::move(requests), deadline, [] { return false; });
-  return refused_of(rights, answers);
+  return denied_by(ask_all(loop, client, std::move(requests), deadline, is_cancelled), rights);
 }
 
 Result<pods::GangScheduling> check_cluster(net::EventLoop& loop, kubernetes::Client& client,
@@ -174,7 +173,7 @@ Result<pods::GangScheduling> check_cluster(net::EventLoop& loop, kubernetes::Cli
   const std::string at = base::format("the API server {} ({})", access.remote.url, access.source);
   const auto is_there = check_namespace(answers[0], access);
   if (!is_there.ok()) return is_there.error().context(at);
-  const auto missing = refused_of(rights, std::span(answers).subspan(kBeforeReviews));
+  const auto missing = denied_by(std::span(answers).subspan(kBeforeReviews), rights);
   if (!missing.ok()) return missing.error().context(at);
   if (!missing->empty()) {
     return base::Error{

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,11 +38,16 @@ std::vector<base::Result<base::Json>> ask_all(net::EventLoop& loop, kubernetes::
                                               base::Instant deadline,
                                               const std::function<bool()>& is_cancelled);
 
-// Those of the rights in the client's namespace that whoever asks does not have.
+// The rights that the answers deny, one for each; an error where one of them is no answer.
+base::Result<std::vector<pods::Right>> denied_by(std::span<const base::Result<base::Json>> reviews,
+                                                 const std::vector<pods::Right>& rights);
+
+// Those of the rights in the client's namespace that whoever asks does not have. Runs the loop.
 base::Result<std::vector<pods::Right>> missing_rights(net::EventLoop& loop,
                                                       kubernetes::Client& client,
                                                       const std::vector<pods::Right>& rights,
-                                                      base::Instant deadline);
+                                                      base::Instant deadline,
+                                                      const std::function<bool()>& is_cancelled);
 
 // Asks the API server whether the job can be started in the namespace, and how its pods are
 // scheduled then: that it is there, and that we have these rights, which are named where they are

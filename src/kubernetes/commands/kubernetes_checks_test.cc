@@ -108,7 +108,7 @@ TEST(MissingRights, AreThoseThatTheServerRefuses) {
   net::EventLoop loop;
   Reviewer server(loop, {{"patch", "", "configmaps"}});
   const auto missing = missing_rights(loop, server, pods::client_rights(job::JobSpec{}),
-                                      loop.now() + std::chrono::seconds(20));
+                                      loop.now() + std::chrono::seconds(20), [] { return false; });
   ASSERT_TRUE(missing.ok()) << missing.error().message;
   EXPECT_EQ(*missing, (std::vector<pods::Right>{{"patch", "", "configmaps", "", true}}));
 }

@@ -8,7 +8,6 @@
 #include "kubernetes/commands/kubernetes_access.h"
 #include "kubernetes/commands/kubernetes_checks.h"
 #include "kubernetes/pods/journal_volume.h"
-#include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::commands {
 
@@ -33,17 +32,6 @@ Json review_of_other(const pods::Right& right, const std::string& account,
             {"groups", Json::array({"system:serviceaccounts",
                                     base::format("system:serviceaccounts:{}", name_space),
                                     "system:authenticated"})}}}};
-}
-
-// The rights that the answers deny; an error where one of them is no answer.
-Result<std::vector<pods::Right>> missing_in(const std::vector<Result<Json>>& answers,
-                                            const std::vector<pods::Right>& rights) {
-  std::vector<pods::Right> missing;
-  for (std::size_t i = 0; i < rights.size(); ++i) {
-    if (!answers[i].ok()) return answers[i].error();
-    if (value_at(*answers[i], {"status", "allowed"}) != true) missing.push_back(rights[i]);
-  }
-  return missing;
 }
 
 // Asks about one account, until all that is asked is answered or nobody wants to know.
@@ -72,7 +60,7 @@ struct Inquiry {
       requests.push_back(
           {.method = "POST", .path = path, .body = review_of_other(right, account, name_space)});
     }
-    return missing_in(ask_all(loop, client, std::move(requests), deadline, is_cancelled), rights);
+    return denied_by(ask_all(loop, client, std::move(requests), deadline, is_cancelled), rights);
   }
 
   [[nodiscard]] Result<std::vector<pods::Right>> as_account(kubernetes::Access access) const {
@@ -81,13 +69,7 @@ struct Inquiry {
     const auto logger = base::stderr_logger("gangrun", base::LogLevel::kError);
     GANGRUN_ASSIGN(const auto client,
                    kubernetes::Client::make(loop, *logger, std::move(access), plugin_runner()));
-    std::vector<kubernetes::Request> requests;
-    for (const pods::Right& right : rights) {
-      requests.push_back({.method = "POST",
-                          .path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-                          .body = pods::access_review(right, name_space)});
-    }
-    return missing_in(ask_all(loop, *client, std::move(requests), deadline, is_cancelled), rights);
+    return missing_rights(loop, *client, rights, deadline, is_cancelled);
   }
 };
 
