@@ -10,27 +10,10 @@
 
 namespace gangrun::kubernetes::commands {
 
-namespace {
-
-// Known before any of them runs.
-job::ClusterSpec first_cluster_spec(const pods::Manifests& manifests) {
-  job::ClusterSpec cluster;
-  cluster.generation = 1;
-  for (const job::TaskSpec& task : manifests.input().spec.tasks) {
-    if (job::effective_policy(manifests.input().spec, task) == job::Policy::kSidecar) continue;
-    for (int index = 0; index < task.instances; ++index) {
-      cluster.tasks[task.type].push_back(manifests.address_of({task.type, index}));
-    }
-  }
-  return cluster;
-}
-
-}  // namespace
-
 base::Result<std::vector<base::Json>> first_pods(const pods::Manifests& manifests,
                                                  const pods::Owner& owner) {
   const pods::ManifestInput& input = manifests.input();
-  const job::ClusterSpec cluster = first_cluster_spec(manifests);
+  const job::ClusterSpec cluster = pods::cluster_of_names(manifests);
   std::vector<base::Json> pods;
   for (const job::TaskId& task : input.spec.task_ids()) {
     GANGRUN_ASSIGN(auto variables, pods::pod_variables(manifests, cluster, task, 0));
