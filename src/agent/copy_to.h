@@ -5,8 +5,8 @@
 
 #include "base/result.h"
 
-// The agent comes into a pod by an image: a container of that runs `gangrun-agent copy-to` before
-// the task's begins.
+// The agent comes into a pod by an image: a container of that runs `gangrun-pod-agent copy-to`
+// before the task's begins.
 namespace gangrun::agent {
 
 // Copies the agent at `program`, which has this very version, into `folder`, for every user to

@@ -350,10 +350,10 @@ std::optional<int> run_trial(int, char** words) {
   return yarn::node::run_container_trial(words[0]);
 }
 
-std::optional<int> run_starter(int count, char** words) {
+std::optional<int> run_starter(int, char** words) {
   process::raise_open_file_limit();
   int fd = -1;
-  if (count != 3 || !read_fd(words[0], fd)) return std::nullopt;
+  if (!read_fd(words[0], fd)) return std::nullopt;
   // In each agent, with its words.
   const auto agent = [](const std::vector<std::string>& given, base::UniqueFd outer_proc) {
     if (given.empty() || given[0] != "task") return 2;

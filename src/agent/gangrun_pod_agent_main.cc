@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: gangrun-pod-agent pod --task TASK --attempt N --config FILE --folder FOLDER\n"
-    "                         --hint-port N,... [--master HOST:PORT]\n"
+    "                         --hint-port N,... [--master HOST:PORT] [--host HOST --port N]\n"
     "       gangrun-pod-agent copy-to FOLDER VERSION\n"
     "       gangrun-pod-agent pod-master --config FOLDER --run FOLDER\n"
     "       gangrun-pod-agent relay --port N --client-port N --token-file FILE\n"

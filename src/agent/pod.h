@@ -11,7 +11,7 @@
 #include "job/task_id.h"
 #include "wire/agent_config.h"
 
-// The agent as the first process of a pod's container: `gangrun-agent pod`.
+// The agent as the first process of a pod's container: `gangrun-pod-agent pod`.
 namespace gangrun::agent {
 
 // The flags of this agent. All pods of a job share one configuration, which a Secret holds.

@@ -11,7 +11,7 @@
 #include "base/result.h"
 
 // Files that come into a pod in parts, and are put together before its task begins: by an agent,
-// `gangrun-agent files`, or by a shell where there is none.
+// `gangrun-pod-agent files`, or by a shell where there is none.
 namespace gangrun::kubernetes {
 
 inline constexpr std::string_view kFilesCommand = "files";

@@ -32,7 +32,7 @@ struct PodMasterOptions {
       make_client;
 };
 
-// From the arguments of "gangrun-agent pod-master", and what a pod has.
+// From the arguments of `gangrun-pod-agent pod-master`, and what a pod has.
 base::Result<PodMasterOptions> pod_master_options_from(int argc, char** argv);
 
 // The master of a detached job, as the first process of a pod. Returns the status of the program: 0

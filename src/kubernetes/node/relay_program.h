@@ -7,8 +7,8 @@
 #include "base/result.h"
 #include "base/secret.h"
 
-// The program of a job's relay pod, `gangrun-agent relay`: agents connect to it, and the client by
-// a forwarded port. It has no rights and knows no secret of the job but its own token.
+// The program of a job's relay pod, `gangrun-pod-agent relay`: agents connect to it, and the client
+// by a forwarded port. It has no rights and knows no secret of the job but its own token.
 namespace gangrun::kubernetes::node {
 
 inline constexpr std::size_t kMaxTokenBytes = 4096;

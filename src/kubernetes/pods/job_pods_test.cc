@@ -20,7 +20,7 @@ Manifests manifests_with_agents() {
   return Manifests::make(std::move(input)).value();
 }
 
-// Until then `why` told that it was being started, and each `timeouts.allocation` it was made anew.
+// `why` went on telling that it was being started, and after `timeouts.allocation` it was replaced.
 TEST(JobPods, ARelayThatRunsIsNotWaitedFor) {
   net::EventLoop loop;
   base::LogRecorder log;

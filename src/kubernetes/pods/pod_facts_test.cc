@@ -104,7 +104,6 @@ TEST(PodFacts, ThatItIsTakenAway) {
   EXPECT_EQ(facts.disruption, "PreemptionByScheduler");
 }
 
-// As MarkPodsNotReady of Kubernetes' node controller leaves it.
 TEST(PodFacts, ThatKueueTakesItAway) {
   const Json pod = {{"status",
                      {{"conditions",
@@ -126,6 +125,7 @@ TEST(PodFacts, TheFirstGateThatKeepsItFromSchedulers) {
   EXPECT_EQ(pod_facts({{"spec", Json::object()}}, "task").gate, "");
 }
 
+// As MarkPodsNotReady of Kubernetes' node controller leaves it.
 TEST(PodFacts, ThatNothingIsHeardOfItsNode) {
   Json pod = running_pod();
   pod["status"]["conditions"].push_back({{"type", "Ready"}, {"status", "True"}});

@@ -24,9 +24,9 @@ inline constexpr base::Duration kRelaySilence = base::seconds(9);
 // Between two tries while nobody listens there yet (try_pause.h).
 inline constexpr base::Duration kRelayTryPause = base::milliseconds(50);
 
-// The client's side of a job's relay (gangrun-agent relay, kubernetes/node): a forwarded port, by
-// which the agents' connections come to the master on this machine. It is opened again where it
-// breaks.
+// The client's side of a job's relay (`gangrun-pod-agent relay`, kubernetes/node): a forwarded
+// port, by which the agents' connections come to the master on this machine. It is opened again
+// where it breaks.
 class RelayLink {
  public:
   struct Options {
