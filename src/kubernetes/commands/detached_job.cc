@@ -26,7 +26,6 @@
 #include "kubernetes/commands/master_account.h"
 #include "kubernetes/commands/master_start.h"
 #include "kubernetes/pods/job_pods.h"
-#include "kubernetes/pods/journal_volume.h"
 #include "kubernetes/pods/kubernetes_options.h"
 #include "kubernetes/pods/master_names.h"
 #include "kubernetes/pods/master_pod.h"

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "base/format.h"
 #include "base/json.h"

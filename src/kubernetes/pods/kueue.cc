@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <vector>
 
 #include "base/format.h"
 #include "base/strings.h"

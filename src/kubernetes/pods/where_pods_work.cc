@@ -47,8 +47,8 @@ std::string where_pods_work(const Manifests& manifests) {
 }
 
 std::string what_pods_lack() {
-  return "a task in a pod has no GANGRUN_RESULT_FILE and no GANGRUN_FIGURES_FILE: it gives no "
-         "result and no figures";
+  return "a task without an agent has no GANGRUN_RESULT_FILE and no GANGRUN_FIGURES_FILE: it "
+         "gives no result and no figures";
 }
 
 std::string_view what_agents_bring() {

@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <functional>
 #include <system_error>
-#include <utility>
 
 #include "base/files.h"
 #include "base/format.h"
