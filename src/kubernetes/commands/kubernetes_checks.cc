@@ -134,17 +134,6 @@ std::vector<Result<Json>> ask_all(net::EventLoop& loop, kubernetes::Client& clie
   return given;
 }
 
-Result<std::vector<pods::Right>> denied_by(std::span<const Result<Json>> reviews,
-                                           const std::vector<pods::Right>& rights) {
-  std::vector<pods::Right> denied;
-  for (std::size_t i = 0; i < rights.size(); ++i) {
-    if (!reviews[i].ok()) return reviews[i].error();
-    const bool is_allowed = value_at(*reviews[i], {"status", "allowed"}) == true;
-    if (!is_allowed) denied.push_back(rights[i]);
-  }
-  return denied;
-}
-
 Result<std::vector<pods::Right>> missing_rights(net::EventLoop& loop, kubernetes::Client& client,
                                                 const std::vector<pods::Right>& rights,
                                                 base::Instant deadline,
@@ -153,7 +142,8 @@ Result<std::vector<pods::Right>> missing_rights(net::EventLoop& loop, kubernetes
   for (const pods::Right& right : rights) {
     requests.push_back(review_request(right, client.access().name_space));
   }
-  return denied_by(ask_all(loop, client, std::move(requests), deadline, is_cancelled), rights);
+  return pods::denied_by(ask_all(loop, client, std::move(requests), deadline, is_cancelled),
+                         rights);
 }
 
 Result<pods::GangScheduling> check_cluster(net::EventLoop& loop, kubernetes::Client& client,
@@ -173,7 +163,7 @@ Result<pods::GangScheduling> check_cluster(net::EventLoop& loop, kubernetes::Cli
   const std::string at = base::format("the API server {} ({})", access.remote.url, access.source);
   const auto is_there = check_namespace(answers[0], access);
   if (!is_there.ok()) return is_there.error().context(at);
-  const auto missing = denied_by(std::span(answers).subspan(kBeforeReviews), rights);
+  const auto missing = pods::denied_by(std::span(answers).subspan(kBeforeReviews), rights);
   if (!missing.ok()) return missing.error().context(at);
   if (!missing->empty()) {
     return base::Error{

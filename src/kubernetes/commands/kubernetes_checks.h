@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -37,10 +36,6 @@ std::vector<base::Result<base::Json>> ask_all(net::EventLoop& loop, kubernetes::
                                               std::vector<kubernetes::Request> requests,
                                               base::Instant deadline,
                                               const std::function<bool()>& is_cancelled);
-
-// The rights that the answers deny, one for each; an error where one of them is no answer.
-base::Result<std::vector<pods::Right>> denied_by(std::span<const base::Result<base::Json>> reviews,
-                                                 const std::vector<pods::Right>& rights);
 
 // Those of the rights in the client's namespace that whoever asks does not have. Runs the loop.
 base::Result<std::vector<pods::Right>> missing_rights(net::EventLoop& loop,

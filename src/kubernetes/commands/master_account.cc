@@ -60,7 +60,8 @@ struct Inquiry {
       requests.push_back(
           {.method = "POST", .path = path, .body = review_of_other(right, account, name_space)});
     }
-    return denied_by(ask_all(loop, client, std::move(requests), deadline, is_cancelled), rights);
+    return pods::denied_by(ask_all(loop, client, std::move(requests), deadline, is_cancelled),
+                           rights);
   }
 
   [[nodiscard]] Result<std::vector<pods::Right>> as_account(kubernetes::Access access) const {

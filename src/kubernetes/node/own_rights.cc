@@ -1,18 +1,16 @@
 #include "kubernetes/node/own_rights.h"
 
 #include <cstddef>
-#include <optional>
 #include <utility>
 
 #include "base/format.h"
-#include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::node {
 
 base::Result<> check_own_rights(net::EventLoop& loop, kubernetes::Client& client,
                                 const std::string& name_space,
                                 const std::vector<pods::Right>& rights, base::Instant deadline) {
-  std::vector<std::optional<base::Result<base::Json>>> answers(rights.size());
+  std::vector<base::Result<base::Json>> answers(rights.size(), base::Json());
   std::size_t missing_answers = rights.size();
   std::vector<kubernetes::ActivityHandle> asked;
   for (std::size_t i = 0; i < rights.size(); ++i) {
@@ -27,11 +25,7 @@ base::Result<> check_own_rights(net::EventLoop& loop, kubernetes::Client& client
   if (!loop.run_until([&] { return missing_answers == 0; }, deadline)) {
     return base::deadline_exceeded("the API server did not say what rights the master has");
   }
-  std::vector<pods::Right> missing;
-  for (std::size_t i = 0; i < rights.size(); ++i) {
-    if (!answers[i]->ok()) return answers[i]->error();
-    if (value_at(**answers[i], {"status", "allowed"}) != true) missing.push_back(rights[i]);
-  }
+  GANGRUN_ASSIGN(const std::vector<pods::Right> missing, pods::denied_by(answers, rights));
   if (missing.empty()) return {};
   return base::Error{base::Code::kPermissionDenied,
                      base::format("the service account of the job's master has no right to {} in "

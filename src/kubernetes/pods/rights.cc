@@ -1,11 +1,13 @@
 #include "kubernetes/pods/rights.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "base/format.h"
 #include "base/strings.h"
 #include "jobfile/yaml_json.h"
+#include "kubernetes/value_at.h"
 
 namespace gangrun::kubernetes::pods {
 
@@ -98,6 +100,17 @@ Json access_review(const Right& right, const std::string& name_space) {
   return {{"apiVersion", "authorization.k8s.io/v1"},
           {"kind", "SelfSubjectAccessReview"},
           {"spec", {{"resourceAttributes", access_attributes(right, name_space)}}}};
+}
+
+base::Result<std::vector<Right>> denied_by(std::span<const base::Result<Json>> reviews,
+                                           const std::vector<Right>& rights) {
+  std::vector<Right> denied;
+  for (std::size_t i = 0; i < rights.size(); ++i) {
+    if (!reviews[i].ok()) return reviews[i].error();
+    const bool is_allowed = value_at(*reviews[i], {"status", "allowed"}) == true;
+    if (!is_allowed) denied.push_back(rights[i]);
+  }
+  return denied;
 }
 
 std::vector<Right> client_rights(const job::JobSpec& spec) {

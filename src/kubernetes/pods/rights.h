@@ -1,9 +1,11 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
+#include "base/result.h"
 #include "job/spec.h"
 #include "kubernetes/pods/kubernetes_options.h"
 
@@ -28,6 +30,10 @@ std::string words_of(const std::vector<Right>& rights);
 base::Json access_attributes(const Right& right, const std::string& name_space);
 // The question whether who asks has it, as a SelfSubjectAccessReview.
 base::Json access_review(const Right& right, const std::string& name_space);
+// Those of the rights that the answers deny, which are one for each; an error where one of them is
+// no answer.
+base::Result<std::vector<Right>> denied_by(std::span<const base::Result<base::Json>> reviews,
+                                           const std::vector<Right>& rights);
 
 // All that a client needs for the job (docs/kubernetes.md has them as a Role), with the scheduling
 // that it asks for: what the cluster has is known later.

@@ -64,6 +64,20 @@ TEST(Right, IsWrittenAsARoleHasIt) {
           {"namespace", "ml"}, {"verb", "get"}, {"resource", "pods"}, {"subresource", "log"}}));
 }
 
+TEST(DeniedBy, IsWhatAReviewDoesNotAllow) {
+  const std::vector<Right> rights = {{"get", "", "pods"}, {"list", "", "pods"}, {"get", "", "x"}};
+  const auto review = [](const base::Json& status) {
+    return base::Result<base::Json>(base::Json{{"status", status}});
+  };
+  std::vector<base::Result<base::Json>> reviews = {review({{"allowed", false}}),
+                                                   review({{"allowed", true}}), review({})};
+  const auto denied = denied_by(reviews, rights);
+  ASSERT_TRUE(denied.ok()) << denied.error().message;
+  EXPECT_EQ(*denied, (std::vector<Right>{rights[0], rights[2]}));
+  reviews[1] = base::unavailable("no answer");
+  EXPECT_EQ(denied_by(reviews, rights).error().message, "no answer");
+}
+
 // The client makes no pods, and a master reads no Secret.
 TEST(DetachedRights, AreSharedByClientAndMaster) {
   const job::JobSpec spec;
