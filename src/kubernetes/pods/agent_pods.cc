@@ -145,7 +145,7 @@ Json agent_container(const AgentPods& agents, const job::TaskId& task, int attem
                                         "--folder",
                                         kRunFolder,
                                         "--hint-port",
-                                        base::join(reach.hint_ports, ",")};
+                                        base::format("{}", base::join(reach.hint_ports, ","))};
   if (agents.master) {
     arguments.emplace_back("--master");
     arguments.push_back(job::to_string(*agents.master));

@@ -307,7 +307,7 @@ Found check_whole_job(const JobSpec& job) {
   if (without_agents && job.frameworks &&
       std::ranges::find(*job.frameworks, job::Framework::kHorovod) != job.frameworks->end()) {
     return not_without_agents(
-        job, "framework", to_string(job::Framework::kHorovod),
+        "framework", to_string(job::Framework::kHorovod),
         "its processes find each other by an agent; allowed: another one, or");
   }
   for (std::size_t i = 0; i < job.files.size(); ++i) {
