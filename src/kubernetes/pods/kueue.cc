@@ -22,7 +22,7 @@ constexpr std::string_view kFinalizer = "kueue.x-k8s.io/managed";
 constexpr int kMaxWaiting = 200;
 constexpr int kMaxWorkloads = 500;
 // The most that fits in a sentence.
-constexpr std::size_t kMaxNamed = 4;
+constexpr std::size_t kMaxNamesInQueue = 4;
 constexpr std::size_t kMaxSaid = 500;
 
 std::string name_shown(const std::string& name) { return base::harmless_sentence(name); }
@@ -60,7 +60,7 @@ Turn turn_of(const KueueGroup& group, const KueueTold& told) {
 std::string place_words(const KueueGroup& group, const Turn& turn) {
   const std::string queue = base::format("queue {}", name_shown(group.queue));
   if (!turn.is_known) return base::format("it waits in {}", queue);
-  const std::string names = base::first_and_more(turn.before, kMaxNamed);
+  const std::string names = base::first_and_more(turn.before, kMaxNamesInQueue);
   if (!turn.is_listed) {
     if (turn.before.size() < static_cast<std::size_t>(kMaxWaiting)) {
       return base::format("{} does not count it yet", queue);
@@ -165,7 +165,8 @@ Request own_request(const KueueGroup& group, std::string_view version) {
 std::string turn_words(const KueueGroup& group, const KueueTold& told) {
   std::vector<std::string> words = {place_words(group, turn_of(group, told))};
   if (const auto holders = holders_of(group, told); !holders.empty()) {
-    words.push_back(base::format("{} {} quota there", base::first_and_more(holders, kMaxNamed),
+    words.push_back(base::format("{} {} quota there",
+                                 base::first_and_more(holders, kMaxNamesInQueue),
                                  holders.size() == 1 ? "has" : "have"));
   }
   if (const std::string said = said_of(told); !said.empty()) {
