@@ -127,10 +127,10 @@ def where(request, room):
     return "memory" if request.param == "memory" else room
 
 
-def test_the_agent_runs_from_what_the_build_makes(pod_of_agent, where, agent):
+def test_the_agent_runs_from_what_the_build_makes(pod_of_agent, where, pod_agent):
     pod = pod_of_agent
     assert len(pod.parts) > 2
-    said = subprocess.run([agent, "--version"], capture_output=True, text=True, check=True, timeout=LIMIT_S).stdout
+    said = subprocess.run([pod_agent, "--version"], capture_output=True, text=True, check=True, timeout=LIMIT_S).stdout
     for before in ([], OTHER_USER):
         done = pod.run(where, "gangrun-agent", "--version", before=before)
         assert (done.returncode, done.stdout, done.stderr) == (0, said, "")

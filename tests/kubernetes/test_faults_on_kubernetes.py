@@ -1,6 +1,7 @@
 """What fails on the way: a command, a pod, an image, a node, a quota, the API server."""
 
 import json
+import re
 import signal
 
 import pytest
@@ -20,7 +21,7 @@ def test_the_first_failure_is_the_cause_with_its_last_lines(jobs):
     assert done.returncode == 1
     cause = jobs.status()["cause"]
     assert cause["task"] == "worker:1"
-    assert "exited with status 3 on node" in cause["sentence"]
+    assert re.fullmatch(r"worker:1 on node\d exited with status 3", cause["sentence"]), cause
     assert "reason: no data" in cause["last_lines"]
     assert "exited with status 3" in jobs.order("why", "last").stdout
     assert jobs.left() == []
