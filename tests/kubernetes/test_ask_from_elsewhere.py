@@ -12,7 +12,7 @@ WORK = """
 echo "rank $RANK of $WORLD_SIZE"
 echo "model $RANK" > model.txt
 mkdir -p www; echo hello > www/index.html
-python3 -m http.server --directory www --bind 127.0.0.1 "$GANGRUN_PORT" 2>/dev/null &
+python3 -m http.server --directory www --bind 127.0.0.1 "$GANGRUN_PORT" >/dev/null 2>&1 &
 trap 'exit 0' TERM
 tail -f /dev/null & wait
 """

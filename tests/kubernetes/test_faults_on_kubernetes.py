@@ -17,7 +17,7 @@ ONLY_THE_FIRST_FAILS = ("sh", "-c",
 @pytest.mark.gate
 def test_the_first_failure_is_the_cause_with_its_last_lines(jobs):
     done = jobs.run("-r", "worker:3", "--", "sh", "-c",
-                    'if [ "$GANGRUN_TASK_INDEX" = 1 ]; then echo "reason: no data"; exit 3; fi; trap "exit 0" TERM; tail -f /dev/null & wait')
+                    'if [ "$GANGRUN_TASK_INDEX" = 1 ]; then echo "reason: no data" >&2; exit 3; fi; trap "exit 0" TERM; tail -f /dev/null & wait')
     assert done.returncode == 1
     cause = jobs.status()["cause"]
     assert cause["task"] == "worker:1"
